@@ -1,0 +1,694 @@
+//! The turn loop: given what is known and what just happened, what follows.
+//!
+//! [`Machine::step`] takes one [`Input`], emits events (folded in at once) and returns the
+//! [`Effect`]s to perform *after those events are durable*. It does nothing else: no clock, no
+//! I/O, no randomness. A crash at any point is answered with [`Input::Recover`] on the folded log.
+//!
+//! ```text
+//! Idle ─input▶ Ready ─▶ Calling ─answer▶ Tools ─all done▶ Ready ─▶ … ─▶ Idle
+//!                 ▲        │ failure                         │
+//!                 └─timer─ Retrying            Compacting ◀──┘ near the window
+//! ```
+
+use std::collections::HashSet;
+
+use crate::ask::{Answer, Ask, AskKind, Choice};
+use crate::event::{
+    AskAnswered, AskRaised, AskWithdrawn, Compacted, CompactionCause, CompactionStarted, Delivery, EndReason, Event,
+    GrantGiven, HookRan, InputReceived, InputWithdrawn, ModeSet, ModelSet, Outcome, Output, Recovered, RoundAnswered,
+    RoundFailed, RoundStarted, Spent, StopCause, StopReason, StopRequested, TitleSet, ToolFinished, ToolStarted,
+    TurnEnded, TurnStarted, Withdrawn,
+};
+use crate::failure::{Failure, FailureKind};
+use crate::id::{AskId, CallId, InputId};
+use crate::message::{ToolCall, UserPart, calls_of};
+use crate::state::{Mode, ModelName, Phase, Stage, State};
+use crate::units::Timestamp;
+
+/// Something that happened outside and matters to the session.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// A person (or a parent session) says something.
+    Submit {
+        id: InputId,
+        content: Vec<UserPart>,
+        delivery: Delivery,
+    },
+    /// Takes back something that is still queued.
+    Withdraw {
+        id: InputId,
+    },
+    /// Goes on where the last turn ended early.
+    Continue,
+    Answered(RoundAnswered),
+    CallFailed {
+        failure: Failure,
+        partial: String,
+        spent: Option<Spent>,
+    },
+    /// The guard's word on a call.
+    Prepared {
+        call: CallId,
+        verdict: Verdict,
+    },
+    ToolDone {
+        call: CallId,
+        outcome: Outcome,
+        output: Output,
+        millis: u64,
+    },
+    Answer {
+        ask: AskId,
+        answer: Answer,
+        by: String,
+    },
+    /// A summary is ready.
+    Compacted(Compacted),
+    Stop,
+    /// The moment named by [`State::wake_at`] has come.
+    Wake,
+    /// The session was loaded from disk with a turn under way and nobody at work on it.
+    Recover {
+        partial: String,
+        outputs: Vec<(CallId, String)>,
+    },
+    SetMode(Mode),
+    SetModel(ModelName),
+    SetTitle(TitleSet),
+    HookRan(HookRan),
+}
+
+/// Something the driver must now do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    CallModel,
+    CancelModel,
+    /// Ask the guard what to do with a call. Has no effect outside and may be done before the
+    /// events are durable.
+    Prepare {
+        call: ToolCall,
+    },
+    RunTool {
+        call: ToolCall,
+    },
+    CancelTools,
+    Compact {
+        cause: CompactionCause,
+    },
+}
+
+/// What the guard says of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    Run { summary: String },
+    Refuse { outcome: Outcome, text: String, summary: String },
+    Ask { ask: AskId, kind: AskKind, question: String, deadline: Option<Timestamp> },
+}
+
+/// An input that does not fit the session as it is. Nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Rejected {
+    #[error("this question is not open: it was answered before, or its turn is over")]
+    NoSuchAsk,
+    #[error("this answer does not fit the question: approve or reject an approval, answer a question with text")]
+    WrongAnswer,
+    #[error("there is nothing to carry on: the last turn is done")]
+    NothingToContinue,
+    #[error("this input is no longer queued")]
+    NotQueued,
+}
+
+/// A session being worked on: its state and what this process alone knows of it.
+#[derive(Debug)]
+pub struct Machine {
+    state: State,
+    now: Timestamp,
+    emitted: Vec<Event>,
+    effects: Vec<Effect>,
+    /// Calls the guard has been asked about and has not answered yet.
+    preparing: HashSet<CallId>,
+    /// The conversation is compacted when it reaches this many tokens.
+    compact_at: u64,
+}
+
+impl Machine {
+    pub fn new(state: State) -> Self {
+        Self {
+            now: state.updated_at,
+            state,
+            emitted: Vec::new(),
+            effects: Vec::new(),
+            preparing: HashSet::new(),
+            compact_at: u64::MAX,
+        }
+    }
+
+    pub const fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The size from which a conversation is compacted, which depends on the model's window.
+    pub const fn set_compact_at(&mut self, tokens: u64) {
+        self.compact_at = tokens;
+    }
+
+    /// The events emitted since last asked, in order. They are folded in already; the caller makes
+    /// them durable before it performs any effect, or drops the machine.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.emitted)
+    }
+
+    /// Takes one input. On `Err` nothing has changed.
+    pub fn step(&mut self, now: Timestamp, input: Input) -> Result<Vec<Effect>, Rejected> {
+        self.now = now.max(self.now);
+        match input {
+            Input::Submit { id, content, delivery } => self.submit(id, content, delivery),
+            Input::Withdraw { id } => self.withdraw(id)?,
+            Input::Continue => self.carry_on()?,
+            Input::Answered(answered) => self.answered(answered),
+            Input::CallFailed { failure, partial, spent } => self.call_failed(failure, partial, spent),
+            Input::Prepared { call, verdict } => self.prepared(&call, verdict),
+            Input::ToolDone { call, outcome, output, millis } => self.tool_done(&call, outcome, output, millis),
+            Input::Answer { ask, answer, by } => self.answer(ask, answer, by)?,
+            Input::Compacted(compacted) => self.compacted(compacted),
+            Input::Stop => self.stop(StopCause::Person),
+            Input::Wake => self.wake(),
+            Input::Recover { partial, outputs } => self.recover(partial, &outputs),
+            Input::SetMode(mode) if mode != self.state.mode => self.emit(ModeSet { mode }),
+            Input::SetModel(model) if model != self.state.model => self.emit(ModelSet { model }),
+            Input::SetMode(_) | Input::SetModel(_) => {}
+            Input::SetTitle(title) => self.emit(title),
+            Input::HookRan(ran) => self.emit(ran),
+        }
+        Ok(std::mem::take(&mut self.effects))
+    }
+
+    fn emit(&mut self, event: impl Into<Event>) {
+        let event = event.into();
+        self.state.apply(self.state.seq + 1, self.now, &event);
+        self.emitted.push(event);
+    }
+
+    // ---- what people do
+
+    fn submit(&mut self, id: InputId, content: Vec<UserPart>, delivery: Delivery) {
+        // Speaking instead of answering closes the questions: the box is never locked by one.
+        let superseding = self.state.is_waiting();
+        let delivery = if superseding { Delivery::Steer } else { delivery };
+        self.emit(InputReceived { input: id, content, delivery });
+        match self.state.phase {
+            Phase::Idle => self.start_turn(),
+            Phase::Tools if superseding => self.close_asks(Withdrawn::Superseded),
+            Phase::Ready | Phase::Calling | Phase::Retrying { .. } | Phase::Tools | Phase::Compacting => {}
+        }
+    }
+
+    fn withdraw(&mut self, id: InputId) -> Result<(), Rejected> {
+        if !self.state.conversation.queue.iter().any(|queued| queued.id == id) {
+            return Err(Rejected::NotQueued);
+        }
+        self.emit(InputWithdrawn { input: id });
+        Ok(())
+    }
+
+    fn carry_on(&mut self) -> Result<(), Rejected> {
+        let unfinished = self.state.last_end.as_ref().is_some_and(|end| *end != EndReason::Completed);
+        let queued = !self.state.conversation.queue.is_empty();
+        if self.state.phase != Phase::Idle || !(unfinished || queued) {
+            return Err(Rejected::NothingToContinue);
+        }
+        self.start_turn();
+        Ok(())
+    }
+
+    fn answer(&mut self, ask: AskId, answer: Answer, by: String) -> Result<(), Rejected> {
+        let open = self.state.open_asks().find(|open| open.id == ask).cloned().ok_or(Rejected::NoSuchAsk)?;
+        if !open.kind.accepts(&answer) {
+            return Err(Rejected::WrongAnswer);
+        }
+        self.emit(AskAnswered { ask, answer: answer.clone(), by });
+        match (answer, open.kind) {
+            (Answer::Approve { scope }, AskKind::Approval { grant, .. }) => {
+                if let (Choice::Session, Some(grant)) = (scope, grant) {
+                    self.emit(GrantGiven { grant });
+                }
+                self.start_tool(&open.call, open.question);
+            }
+            (Answer::Text { text }, _) => {
+                let summary = format!("Answered: {}", first_line(&text));
+                self.finish(&open.call, Outcome::Ok, Output { text, summary, ..Output::default() }, 0);
+            }
+            (Answer::Reject { message }, _) => {
+                let text = message.as_ref().map_or_else(
+                    || {
+                        "The person declined this. Do not try it again in another way; ask or choose something else."
+                            .to_owned()
+                    },
+                    |message| format!("The person declined this and said: {message}"),
+                );
+                self.refuse(&open.call, Outcome::Denied, text, "Declined".to_owned());
+            }
+            (Answer::Approve { .. }, AskKind::Question { .. }) => return Err(Rejected::WrongAnswer),
+        }
+        self.advance();
+        Ok(())
+    }
+
+    fn stop(&mut self, by: StopCause) {
+        let Some(turn) = &self.state.turn else { return };
+        if turn.stopping.is_some() {
+            return;
+        }
+        self.emit(StopRequested { by });
+        match self.state.phase {
+            Phase::Calling | Phase::Compacting => self.effects.push(Effect::CancelModel),
+            Phase::Tools => {
+                self.close_asks(Withdrawn::Stopped);
+                self.stop_pending();
+                if self.state.phase == Phase::Tools {
+                    self.effects.push(Effect::CancelTools);
+                }
+            }
+            Phase::Ready | Phase::Retrying { .. } => self.end_turn(stop_reason(by, &self.state)),
+            Phase::Idle => {}
+        }
+    }
+
+    // ---- what time does
+
+    fn wake(&mut self) {
+        let limit = self.state.limits.wall_clock_ms;
+        let out_of_time = !self.state.is_waiting()
+            && self
+                .state
+                .turn
+                .as_ref()
+                .zip(limit)
+                .is_some_and(|(turn, limit)| turn.stopping.is_none() && turn.worked_ms(self.now) >= limit);
+        if out_of_time {
+            self.stop(StopCause::WallClock);
+            return;
+        }
+        let expired: Vec<_> =
+            self.state.open_asks().filter(|ask| ask.deadline.is_some_and(|at| at <= self.now)).cloned().collect();
+        for ask in expired {
+            self.withdraw_ask(&ask, Withdrawn::Expired);
+        }
+        match self.state.phase {
+            Phase::Retrying { at } if at <= self.now => self.call_again(),
+            Phase::Tools => self.advance(),
+            Phase::Idle | Phase::Ready | Phase::Calling | Phase::Retrying { .. } | Phase::Compacting => {}
+        }
+    }
+
+    fn recover(&mut self, partial: String, outputs: &[(CallId, String)]) {
+        self.preparing.clear();
+        if self.state.phase == Phase::Idle {
+            return;
+        }
+        let mut lost = Vec::new();
+        let mut again = Vec::new();
+        for progress in &self.state.conversation.calls {
+            match progress.stage {
+                Stage::Running if progress.plan.idempotent => again.push(progress.call.clone()),
+                Stage::Running => lost.push(progress.call.id.clone()),
+                Stage::Pending | Stage::Asking { .. } | Stage::Done { .. } => {}
+            }
+        }
+        self.emit(Recovered { interrupted: lost.clone() });
+        match self.state.phase {
+            Phase::Idle => {}
+            Phase::Calling => {
+                let failure = Failure::new(FailureKind::Crashed, "Weft stopped while the model was answering.");
+                self.call_failed(failure, partial, None);
+            }
+            Phase::Compacting => self.effects.push(Effect::Compact { cause: CompactionCause::Threshold }),
+            Phase::Ready => self.next_round(),
+            Phase::Retrying { at } => {
+                if at <= self.now {
+                    self.call_again();
+                }
+            }
+            Phase::Tools => {
+                for call in lost {
+                    let known = outputs.iter().find(|(id, _)| *id == call).map_or("", |(_, text)| text.as_str());
+                    self.finish(&call, Outcome::Interrupted, crashed_output(known), 0);
+                }
+                self.effects.extend(again.into_iter().map(|call| Effect::RunTool { call }));
+                if self.stopping() {
+                    self.stop_pending();
+                    if self.state.phase == Phase::Tools {
+                        self.effects.push(Effect::CancelTools);
+                    }
+                } else {
+                    self.advance();
+                }
+            }
+        }
+    }
+
+    // ---- turns and rounds
+
+    fn start_turn(&mut self) {
+        let inputs = self.state.conversation.queue.iter().map(|queued| queued.id).collect();
+        self.emit(TurnStarted { turn: self.state.turns + 1, inputs });
+        self.next_round();
+    }
+
+    /// Between rounds: stop, compact, or call the model.
+    fn next_round(&mut self) {
+        if let Some(reason) = self.over_limit() {
+            return self.end_turn(reason);
+        }
+        let compacted = self.state.turn.as_ref().is_some_and(|turn| turn.compactions > 0);
+        if self.state.context_tokens >= self.compact_at && !compacted && self.state.conversation.entries.len() > 2 {
+            return self.compact(CompactionCause::Threshold);
+        }
+        let round = self.state.turn.as_ref().map_or(1, |turn| turn.round + 1);
+        self.call(round, 1);
+    }
+
+    fn call(&mut self, round: u32, attempt: u32) {
+        let steered = self
+            .state
+            .conversation
+            .queue
+            .iter()
+            .filter(|queued| queued.delivery == Delivery::Steer)
+            .map(|queued| queued.id)
+            .collect();
+        self.emit(RoundStarted { round, attempt, model: self.state.model.clone(), steered });
+        self.effects.push(Effect::CallModel);
+    }
+
+    fn call_again(&mut self) {
+        let (round, attempt) = self.state.turn.as_ref().map_or((1, 1), |turn| (turn.round, turn.attempt + 1));
+        self.call(round, attempt);
+    }
+
+    fn compact(&mut self, cause: CompactionCause) {
+        self.emit(CompactionStarted { cause });
+        self.effects.push(Effect::Compact { cause });
+    }
+
+    fn compacted(&mut self, compacted: Compacted) {
+        if self.state.phase != Phase::Compacting {
+            return;
+        }
+        self.emit(compacted);
+        match self.stopping_cause() {
+            Some(by) => self.end_turn(stop_reason(by, &self.state)),
+            None => self.next_round(),
+        }
+    }
+
+    fn answered(&mut self, answered: RoundAnswered) {
+        if self.state.phase != Phase::Calling {
+            return;
+        }
+        let stop = answered.stop;
+        let has_calls = calls_of(&answered.parts).next().is_some();
+        self.emit(answered);
+        if let Some(by) = self.stopping_cause() {
+            if has_calls {
+                self.stop_pending();
+            } else {
+                self.end_turn(stop_reason(by, &self.state));
+            }
+            return;
+        }
+        if has_calls {
+            return self.advance();
+        }
+        let steered = self.state.conversation.queue.iter().any(|queued| queued.delivery == Delivery::Steer);
+        match stop {
+            StopReason::Refusal => self.end_turn(EndReason::Refused),
+            _ if steered => self.next_round(),
+            StopReason::Pause => self.next_round(),
+            StopReason::Length => self.end_turn(EndReason::Truncated),
+            StopReason::End | StopReason::ToolCalls => self.end_turn(EndReason::Completed),
+        }
+    }
+
+    fn call_failed(&mut self, failure: Failure, partial: String, spent: Option<Spent>) {
+        match self.state.phase {
+            Phase::Calling => {}
+            // A summary that could not be made, because the turn was told to stop.
+            Phase::Compacting => {
+                let by = self.stopping_cause().unwrap_or(StopCause::Person);
+                return self.end_turn(stop_reason(by, &self.state));
+            }
+            Phase::Idle | Phase::Ready | Phase::Retrying { .. } | Phase::Tools => return,
+        }
+        if let Some(by) = self.stopping_cause() {
+            let failure = Failure::new(FailureKind::Cancelled, "Stopped while the model was answering.");
+            self.emit(RoundFailed { failure, partial, retry_at: None, spent });
+            return self.end_turn(stop_reason(by, &self.state));
+        }
+        let attempt = self.state.turn.as_ref().map_or(1, |turn| turn.attempt);
+        let compactions = self.state.turn.as_ref().map_or(0, |turn| turn.compactions);
+        let delay = failure.retry_delay_ms(attempt);
+        let at_once = matches!(failure.kind, FailureKind::Preempted | FailureKind::Crashed) && delay.is_some();
+        let retry_at = delay.filter(|_| !at_once).map(|millis| self.now.plus_millis(millis));
+        self.emit(RoundFailed { failure: failure.clone(), partial, retry_at, spent });
+        if at_once {
+            self.call_again();
+        } else if retry_at.is_none() {
+            if failure.kind == FailureKind::ContextOverflow && compactions == 0 {
+                self.compact(CompactionCause::Overflow);
+            } else {
+                self.end_turn(EndReason::ModelFailed { failure });
+            }
+        }
+    }
+
+    fn end_turn(&mut self, reason: EndReason) {
+        let turn = self.state.turn.as_ref().map_or(self.state.turns, |turn| turn.number);
+        let failed = matches!(reason, EndReason::ModelFailed { .. });
+        self.emit(TurnEnded { turn, reason });
+        // What was said meanwhile is the next turn; a model that just failed is not asked again.
+        if !self.state.conversation.queue.is_empty() && !failed {
+            self.start_turn();
+        }
+    }
+
+    fn over_limit(&self) -> Option<EndReason> {
+        let turn = self.state.turn.as_ref()?;
+        let limits = &self.state.limits;
+        if let Some(by) = turn.stopping {
+            return Some(stop_reason(by, &self.state));
+        }
+        if let Some(limit) = limits.wall_clock_ms.filter(|limit| turn.worked_ms(self.now) >= *limit) {
+            return Some(EndReason::TimeLimit { limit_ms: limit });
+        }
+        if let Some(rounds) = limits.failed_rounds.filter(|limit| turn.failed_rounds >= (*limit).max(1)) {
+            return Some(EndReason::AllToolsFailed { rounds });
+        }
+        if let Some(rounds) = limits.repeats.filter(|limit| turn.repeated.1 >= (*limit).max(1)) {
+            return Some(EndReason::Stuck { rounds });
+        }
+        if let Some(limit) = limits.rounds.filter(|limit| turn.round >= *limit) {
+            return Some(EndReason::RoundLimit { limit });
+        }
+        if let Some(limit) = limits.tool_calls.filter(|limit| turn.tool_calls >= *limit && turn.tool_calls > 0) {
+            return Some(EndReason::ToolCallLimit { limit });
+        }
+        if let Some(limit) = limits.tokens.filter(|limit| turn.tokens >= *limit) {
+            return Some(EndReason::TokenLimit { limit });
+        }
+        limits.cost.filter(|limit| turn.cost >= *limit).map(|limit| EndReason::CostLimit { limit })
+    }
+
+    fn stopping_cause(&self) -> Option<StopCause> {
+        self.state.turn.as_ref().and_then(|turn| turn.stopping)
+    }
+
+    fn stopping(&self) -> bool {
+        self.stopping_cause().is_some()
+    }
+
+    // ---- tool calls
+
+    /// Asks the guard about every call that nothing holds back, and goes on when all are done.
+    fn advance(&mut self) {
+        if self.state.phase == Phase::Ready {
+            return self.next_round();
+        }
+        if self.state.phase != Phase::Tools {
+            return;
+        }
+        self.refuse_beyond_limit();
+        let conversation = &self.state.conversation;
+        let ready: Vec<ToolCall> = conversation
+            .calls
+            .iter()
+            .enumerate()
+            .filter(|(index, progress)| matches!(progress.stage, Stage::Pending) && !conversation.is_blocked(*index))
+            .map(|(_, progress)| progress.call.clone())
+            .collect();
+        for call in ready {
+            if self.preparing.insert(call.id.clone()) {
+                self.effects.push(Effect::Prepare { call });
+            }
+        }
+        if self.state.phase == Phase::Ready {
+            self.next_round();
+        }
+    }
+
+    /// Calls over the turn's limit are answered, not run.
+    fn refuse_beyond_limit(&mut self) {
+        let Some((turn, limit)) = self.state.turn.as_ref().zip(self.state.limits.tool_calls) else { return };
+        let excess = turn.tool_calls.saturating_sub(limit) as usize;
+        let calls = &self.state.conversation.calls;
+        let beyond: Vec<CallId> = calls
+            .iter()
+            .skip(calls.len().saturating_sub(excess))
+            .filter(|progress| matches!(progress.stage, Stage::Pending))
+            .map(|progress| progress.call.id.clone())
+            .collect();
+        for call in beyond {
+            let text = format!("Not run: this turn's limit of {limit} tool calls is reached.");
+            self.refuse(&call, Outcome::Denied, text, "Over the limit".to_owned());
+        }
+    }
+
+    fn prepared(&mut self, call: &CallId, verdict: Verdict) {
+        self.preparing.remove(call);
+        if !self.is_pending(call) {
+            return;
+        }
+        if self.stopping() {
+            self.stop_pending();
+            return;
+        }
+        match verdict {
+            Verdict::Run { summary } => self.start_tool(call, summary),
+            Verdict::Refuse { outcome, text, summary } => self.refuse(call, outcome, text, summary),
+            Verdict::Ask { ask, kind, question, deadline } => {
+                self.emit(AskRaised { ask: Ask { id: ask, call: call.clone(), kind, question, deadline } });
+            }
+        }
+        // Further answers of the guard are on their way; go on when the last one is in.
+        if self.preparing.is_empty() {
+            self.advance();
+        }
+    }
+
+    fn start_tool(&mut self, id: &CallId, summary: String) {
+        let Some(call) = self.find(id) else { return };
+        self.emit(ToolStarted { call: id.clone(), tool: call.name.clone(), summary });
+        self.effects.push(Effect::RunTool { call });
+    }
+
+    fn tool_done(&mut self, call: &CallId, outcome: Outcome, output: Output, millis: u64) {
+        let running = self
+            .state
+            .conversation
+            .calls
+            .iter()
+            .any(|progress| progress.call.id == *call && matches!(progress.stage, Stage::Running));
+        if !running {
+            return;
+        }
+        self.finish(call, outcome, output, millis);
+        if self.stopping() {
+            self.stop_pending();
+        } else {
+            self.advance();
+        }
+    }
+
+    fn finish(&mut self, id: &CallId, outcome: Outcome, output: Output, millis: u64) {
+        let Some(call) = self.find(id) else { return };
+        self.emit(ToolFinished { call: id.clone(), tool: call.name, outcome, output, millis });
+    }
+
+    fn refuse(&mut self, call: &CallId, outcome: Outcome, text: String, summary: String) {
+        self.finish(call, outcome, Output { text, summary, ..Output::default() }, 0);
+    }
+
+    /// The turn is stopping: what has not started will not, and when nothing runs any more it ends.
+    fn stop_pending(&mut self) {
+        let pending: Vec<CallId> = self
+            .state
+            .conversation
+            .calls
+            .iter()
+            .filter(|progress| matches!(progress.stage, Stage::Pending))
+            .map(|progress| progress.call.id.clone())
+            .collect();
+        for call in pending {
+            self.refuse(&call, Outcome::Interrupted, "Not run: the turn was stopped.".to_owned(), "Not run".to_owned());
+        }
+        if let (Phase::Ready, Some(by)) = (self.state.phase, self.stopping_cause()) {
+            self.end_turn(stop_reason(by, &self.state));
+        }
+    }
+
+    fn close_asks(&mut self, why: Withdrawn) {
+        let open: Vec<Ask> = self.state.open_asks().cloned().collect();
+        for ask in open {
+            self.withdraw_ask(&ask, why);
+        }
+        if why != Withdrawn::Stopped {
+            self.advance();
+        }
+    }
+
+    fn withdraw_ask(&mut self, ask: &Ask, why: Withdrawn) {
+        self.emit(AskWithdrawn { ask: ask.id, why });
+        let (outcome, text) = match why {
+            Withdrawn::Expired => (Outcome::Denied, "Not done: nobody answered in time."),
+            Withdrawn::Superseded => (
+                Outcome::Denied,
+                "Not done: the person did not answer this and said something else instead; see their next message.",
+            ),
+            Withdrawn::Stopped => (Outcome::Interrupted, "Not done: the turn was stopped."),
+        };
+        self.refuse(&ask.call, outcome, text.to_owned(), "No answer".to_owned());
+    }
+
+    fn find(&self, id: &CallId) -> Option<ToolCall> {
+        self.state
+            .conversation
+            .calls
+            .iter()
+            .find(|progress| progress.call.id == *id)
+            .map(|progress| progress.call.clone())
+    }
+
+    fn is_pending(&self, id: &CallId) -> bool {
+        self.state
+            .conversation
+            .calls
+            .iter()
+            .any(|progress| progress.call.id == *id && matches!(progress.stage, Stage::Pending))
+    }
+}
+
+fn stop_reason(by: StopCause, state: &State) -> EndReason {
+    match by {
+        StopCause::Person => EndReason::Interrupted,
+        StopCause::WallClock => EndReason::TimeLimit { limit_ms: state.limits.wall_clock_ms.unwrap_or(0) },
+    }
+}
+
+fn crashed_output(known: &str) -> Output {
+    let mut text = "Interrupted: Weft stopped while this was running. It may or may not have taken effect; \
+                    check before doing it again."
+        .to_owned();
+    if !known.is_empty() {
+        text.push_str(" Its output until then:\n");
+        text.push_str(known);
+    }
+    Output { text, summary: "Interrupted".to_owned(), ..Output::default() }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().chars().take(80).collect()
+}
+
+#[cfg(test)]
+#[path = "turn_tests.rs"]
+mod tests;
