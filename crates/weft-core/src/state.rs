@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ask::{Ask, Grant};
+use crate::ask::{Answer, Ask, Grant};
 use crate::event::{Access, Compacted, Delivery, EndReason, Event, Origin, Outcome, Output, Plan, StopCause};
 use crate::id::{AskId, CallId, InputId, SessionId};
 use crate::limits::Limits;
@@ -277,10 +277,9 @@ impl State {
         self.phase == Phase::Tools
             && calls.iter().any(|call| matches!(call.stage, Stage::Asking { .. }))
             && !calls.iter().any(|call| matches!(call.stage, Stage::Running))
-            && !calls
-                .iter()
-                .enumerate()
-                .any(|(index, call)| matches!(call.stage, Stage::Pending) && !self.conversation.is_blocked(index))
+            && !calls.iter().enumerate().any(|(index, call)| {
+                matches!(call.stage, Stage::Pending | Stage::Approved { .. }) && !self.conversation.is_blocked(index)
+            })
     }
 
     /// The moment at which something is due without anybody doing anything.
@@ -299,7 +298,7 @@ impl State {
     pub fn open_asks(&self) -> impl Iterator<Item = &Ask> {
         self.conversation.calls.iter().filter_map(|call| match &call.stage {
             Stage::Asking { ask } => Some(ask),
-            Stage::Pending | Stage::Running | Stage::Done { .. } => None,
+            Stage::Pending | Stage::Approved { .. } | Stage::Running | Stage::Done { .. } => None,
         })
     }
 
@@ -469,6 +468,10 @@ pub enum Stage {
     Asking {
         ask: Ask,
     },
+    /// A person said yes; not started yet.
+    Approved {
+        summary: String,
+    },
     Running,
     Done {
         outcome: Outcome,
@@ -585,8 +588,10 @@ impl Conversation {
                 self.set_stage(&finished.call, stage);
                 self.finish_round(seq)
             }
-            Event::AskAnswered(answered) => self.close_ask(answered.ask),
-            Event::AskWithdrawn(withdrawn) => self.close_ask(withdrawn.ask),
+            Event::AskAnswered(answered) => {
+                self.close_ask(answered.ask, matches!(answered.answer, Answer::Approve { .. }))
+            }
+            Event::AskWithdrawn(withdrawn) => self.close_ask(withdrawn.ask, false),
             Event::Compacted(compacted) => self.compact(seq, compacted),
             Event::SessionStarted(_)
             | Event::TitleSet(_)
@@ -631,11 +636,14 @@ impl Conversation {
         Change::None
     }
 
-    /// An ask that closed leaves its call pending; what becomes of it is the next event.
-    fn close_ask(&mut self, ask: AskId) -> Change {
+    /// An ask that closed leaves its call approved, or pending until the next event says what
+    /// becomes of it.
+    fn close_ask(&mut self, id: AskId, approved: bool) -> Change {
         for progress in &mut self.calls {
-            if matches!(&progress.stage, Stage::Asking { ask: open } if open.id == ask) {
-                progress.stage = Stage::Pending;
+            let Stage::Asking { ask } = &progress.stage else { continue };
+            if ask.id == id {
+                let summary = ask.question.clone();
+                progress.stage = if approved { Stage::Approved { summary } } else { Stage::Pending };
             }
         }
         Change::None

@@ -16,8 +16,8 @@ use crate::ask::{Answer, Ask, AskKind, Choice};
 use crate::event::{
     AskAnswered, AskRaised, AskWithdrawn, Compacted, CompactionCause, CompactionStarted, Delivery, EndReason, Event,
     GrantGiven, HookRan, InputReceived, InputWithdrawn, ModeSet, ModelSet, Outcome, Output, Recovered, RoundAnswered,
-    RoundFailed, RoundStarted, Spent, StopCause, StopReason, StopRequested, TitleSet, ToolFinished, ToolStarted,
-    TurnEnded, TurnStarted, Withdrawn,
+    RoundFailed, RoundStarted, SessionStarted, Spent, StopCause, StopReason, StopRequested, TitleSet, ToolFinished,
+    ToolStarted, TurnEnded, TurnStarted, Withdrawn,
 };
 use crate::failure::{Failure, FailureKind};
 use crate::id::{AskId, CallId, InputId};
@@ -28,6 +28,8 @@ use crate::units::Timestamp;
 /// Something that happened outside and matters to the session.
 #[derive(Debug, Clone)]
 pub enum Input {
+    /// The first fact of a new session.
+    Begin(SessionStarted),
     /// A person (or a parent session) says something.
     Submit {
         id: InputId,
@@ -57,10 +59,13 @@ pub enum Input {
         output: Output,
         millis: u64,
     },
+    /// With `proceed` the turn goes on at once; without, the answer is only recorded, and the turn
+    /// goes on when the session is next carried on.
     Answer {
         ask: AskId,
         answer: Answer,
         by: String,
+        proceed: bool,
     },
     /// A summary is ready.
     Compacted(Compacted),
@@ -162,6 +167,7 @@ impl Machine {
     pub fn step(&mut self, now: Timestamp, input: Input) -> Result<Vec<Effect>, Rejected> {
         self.now = now.max(self.now);
         match input {
+            Input::Begin(started) => self.emit(started),
             Input::Submit { id, content, delivery } => self.submit(id, content, delivery),
             Input::Withdraw { id } => self.withdraw(id)?,
             Input::Continue => self.carry_on()?,
@@ -169,7 +175,7 @@ impl Machine {
             Input::CallFailed { failure, partial, spent } => self.call_failed(failure, partial, spent),
             Input::Prepared { call, verdict } => self.prepared(&call, verdict),
             Input::ToolDone { call, outcome, output, millis } => self.tool_done(&call, outcome, output, millis),
-            Input::Answer { ask, answer, by } => self.answer(ask, answer, by)?,
+            Input::Answer { ask, answer, by, proceed } => self.answer(ask, answer, by, proceed)?,
             Input::Compacted(compacted) => self.compacted(compacted),
             Input::Stop => self.stop(StopCause::Person),
             Input::Wake => self.wake(),
@@ -221,7 +227,7 @@ impl Machine {
         Ok(())
     }
 
-    fn answer(&mut self, ask: AskId, answer: Answer, by: String) -> Result<(), Rejected> {
+    fn answer(&mut self, ask: AskId, answer: Answer, by: String, proceed: bool) -> Result<(), Rejected> {
         let open = self.state.open_asks().find(|open| open.id == ask).cloned().ok_or(Rejected::NoSuchAsk)?;
         if !open.kind.accepts(&answer) {
             return Err(Rejected::WrongAnswer);
@@ -232,7 +238,6 @@ impl Machine {
                 if let (Choice::Session, Some(grant)) = (scope, grant) {
                     self.emit(GrantGiven { grant });
                 }
-                self.start_tool(&open.call, open.question);
             }
             (Answer::Text { text }, _) => {
                 let summary = format!("Answered: {}", first_line(&text));
@@ -250,7 +255,9 @@ impl Machine {
             }
             (Answer::Approve { .. }, AskKind::Question { .. }) => return Err(Rejected::WrongAnswer),
         }
-        self.advance();
+        if proceed {
+            self.advance();
+        }
         Ok(())
     }
 
@@ -312,7 +319,7 @@ impl Machine {
             match progress.stage {
                 Stage::Running if progress.plan.idempotent => again.push(progress.call.clone()),
                 Stage::Running => lost.push(progress.call.id.clone()),
-                Stage::Pending | Stage::Asking { .. } | Stage::Done { .. } => {}
+                Stage::Pending | Stage::Approved { .. } | Stage::Asking { .. } | Stage::Done { .. } => {}
             }
         }
         self.emit(Recovered { interrupted: lost.clone() });
@@ -519,16 +526,18 @@ impl Machine {
         }
         self.refuse_beyond_limit();
         let conversation = &self.state.conversation;
-        let ready: Vec<ToolCall> = conversation
+        let free: Vec<_> = conversation
             .calls
             .iter()
             .enumerate()
-            .filter(|(index, progress)| matches!(progress.stage, Stage::Pending) && !conversation.is_blocked(*index))
-            .map(|(_, progress)| progress.call.clone())
+            .filter(|(index, _)| !conversation.is_blocked(*index))
+            .map(|(_, progress)| (progress.call.clone(), progress.stage.clone()))
             .collect();
-        for call in ready {
-            if self.preparing.insert(call.id.clone()) {
-                self.effects.push(Effect::Prepare { call });
+        for (call, stage) in free {
+            match stage {
+                Stage::Pending if self.preparing.insert(call.id.clone()) => self.effects.push(Effect::Prepare { call }),
+                Stage::Approved { summary } => self.start_tool(&call.id, summary),
+                Stage::Pending | Stage::Asking { .. } | Stage::Running | Stage::Done { .. } => {}
             }
         }
         if self.state.phase == Phase::Ready {
@@ -615,7 +624,7 @@ impl Machine {
             .conversation
             .calls
             .iter()
-            .filter(|progress| matches!(progress.stage, Stage::Pending))
+            .filter(|progress| matches!(progress.stage, Stage::Pending | Stage::Approved { .. }))
             .map(|progress| progress.call.id.clone())
             .collect();
         for call in pending {
