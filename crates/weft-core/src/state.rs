@@ -277,9 +277,10 @@ impl State {
         self.phase == Phase::Tools
             && calls.iter().any(|call| matches!(call.stage, Stage::Asking { .. }))
             && !calls.iter().any(|call| matches!(call.stage, Stage::Running))
-            && !calls.iter().enumerate().any(|(index, call)| {
-                matches!(call.stage, Stage::Pending | Stage::Approved { .. }) && !self.conversation.is_blocked(index)
-            })
+            && !calls
+                .iter()
+                .enumerate()
+                .any(|(index, call)| matches!(call.stage, Stage::Pending) && !self.conversation.is_blocked(index))
     }
 
     /// The moment at which something is due without anybody doing anything.
@@ -298,7 +299,7 @@ impl State {
     pub fn open_asks(&self) -> impl Iterator<Item = &Ask> {
         self.conversation.calls.iter().filter_map(|call| match &call.stage {
             Stage::Asking { ask } => Some(ask),
-            Stage::Pending | Stage::Approved { .. } | Stage::Running | Stage::Done { .. } => None,
+            Stage::Pending | Stage::Running | Stage::Done { .. } => None,
         })
     }
 
@@ -459,6 +460,8 @@ pub struct CallProgress {
     pub call: ToolCall,
     pub plan: Plan,
     pub stage: Stage,
+    /// A person said yes to this, in these words.
+    pub approved: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -467,10 +470,6 @@ pub enum Stage {
     Pending,
     Asking {
         ask: Ask,
-    },
-    /// A person said yes; not started yet.
-    Approved {
-        summary: String,
     },
     Running,
     Done {
@@ -566,6 +565,7 @@ impl Conversation {
                             .cloned()
                             .unwrap_or(Plan { access: Access::Run, idempotent: false }),
                         stage: Stage::Pending,
+                        approved: None,
                     })
                     .collect();
                 if answered.parts.is_empty() {
@@ -642,8 +642,8 @@ impl Conversation {
         for progress in &mut self.calls {
             let Stage::Asking { ask } = &progress.stage else { continue };
             if ask.id == id {
-                let summary = ask.question.clone();
-                progress.stage = if approved { Stage::Approved { summary } } else { Stage::Pending };
+                progress.approved = approved.then(|| ask.question.clone());
+                progress.stage = Stage::Pending;
             }
         }
         Change::None

@@ -93,8 +93,10 @@ pub enum Effect {
     Prepare {
         call: ToolCall,
     },
+    /// `approved`: a person said yes to it.
     RunTool {
         call: ToolCall,
+        approved: bool,
     },
     CancelTools,
     Compact {
@@ -317,9 +319,11 @@ impl Machine {
         let mut again = Vec::new();
         for progress in &self.state.conversation.calls {
             match progress.stage {
-                Stage::Running if progress.plan.idempotent => again.push(progress.call.clone()),
+                Stage::Running if progress.plan.idempotent => {
+                    again.push(Effect::RunTool { call: progress.call.clone(), approved: progress.approved.is_some() });
+                }
                 Stage::Running => lost.push(progress.call.id.clone()),
-                Stage::Pending | Stage::Approved { .. } | Stage::Asking { .. } | Stage::Done { .. } => {}
+                Stage::Pending | Stage::Asking { .. } | Stage::Done { .. } => {}
             }
         }
         self.emit(Recovered { interrupted: lost.clone() });
@@ -341,7 +345,7 @@ impl Machine {
                     let known = outputs.iter().find(|(id, _)| *id == call).map_or("", |(_, text)| text.as_str());
                     self.finish(&call, Outcome::Interrupted, crashed_output(known), 0);
                 }
-                self.effects.extend(again.into_iter().map(|call| Effect::RunTool { call }));
+                self.effects.extend(again);
                 if self.stopping() {
                     self.stop_pending();
                     if self.state.phase == Phase::Tools {
@@ -531,13 +535,14 @@ impl Machine {
             .iter()
             .enumerate()
             .filter(|(index, _)| !conversation.is_blocked(*index))
-            .map(|(_, progress)| (progress.call.clone(), progress.stage.clone()))
+            .filter(|(_, progress)| matches!(progress.stage, Stage::Pending))
+            .map(|(_, progress)| (progress.call.clone(), progress.approved.clone()))
             .collect();
-        for (call, stage) in free {
-            match stage {
-                Stage::Pending if self.preparing.insert(call.id.clone()) => self.effects.push(Effect::Prepare { call }),
-                Stage::Approved { summary } => self.start_tool(&call.id, summary),
-                Stage::Pending | Stage::Asking { .. } | Stage::Running | Stage::Done { .. } => {}
+        for (call, approved) in free {
+            if let Some(summary) = approved {
+                self.start_tool(&call.id, summary);
+            } else if self.preparing.insert(call.id.clone()) {
+                self.effects.push(Effect::Prepare { call });
             }
         }
         if self.state.phase == Phase::Ready {
@@ -585,9 +590,12 @@ impl Machine {
     }
 
     fn start_tool(&mut self, id: &CallId, summary: String) {
-        let Some(call) = self.find(id) else { return };
+        let Some(progress) = self.state.conversation.calls.iter().find(|progress| progress.call.id == *id) else {
+            return;
+        };
+        let (call, approved) = (progress.call.clone(), progress.approved.is_some());
         self.emit(ToolStarted { call: id.clone(), tool: call.name.clone(), summary });
-        self.effects.push(Effect::RunTool { call });
+        self.effects.push(Effect::RunTool { call, approved });
     }
 
     fn tool_done(&mut self, call: &CallId, outcome: Outcome, output: Output, millis: u64) {
@@ -624,7 +632,7 @@ impl Machine {
             .conversation
             .calls
             .iter()
-            .filter(|progress| matches!(progress.stage, Stage::Pending | Stage::Approved { .. }))
+            .filter(|progress| matches!(progress.stage, Stage::Pending))
             .map(|progress| progress.call.id.clone())
             .collect();
         for call in pending {
