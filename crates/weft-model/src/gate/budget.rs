@@ -1,0 +1,216 @@
+//! Budgets: what may still be spent. An estimate is reserved before a call and replaced by the
+//! true cost after it, so that calls under way cannot together overrun what each of them fits in.
+//!
+//! The store's ledger is the truth. It is asked when a scope is first used and again when what is
+//! known is older than [`FRESH_FOR`], so that two processes on one home converge. The ledger is
+//! never asked under the lock.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+use weft_core::{Cost, Failure, FailureKind, SessionId};
+
+use super::Admission;
+
+const FRESH_FOR: Duration = Duration::from_secs(5);
+/// Accounts nobody has used for a while are dropped when there are more than this many.
+const MANY_ACCOUNTS: usize = 4_096;
+
+/// How much may be spent. Absent is unlimited; zero is nothing left.
+#[derive(Debug, Clone, Default)]
+pub struct Budgets {
+    pub global: Option<Cost>,
+    pub session: Option<Cost>,
+    pub task: Option<Cost>,
+    pub provider: HashMap<Arc<str>, Cost>,
+}
+
+/// What a budget is for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Scope {
+    Global,
+    Session(SessionId),
+    /// One turn of a session.
+    Task(SessionId, u64),
+    Provider(Arc<str>),
+}
+
+/// Looks up what has been spent in a scope according to the store's ledger.
+pub type Ledger = Arc<dyn Fn(&Scope) -> Cost + Send + Sync>;
+
+pub(super) struct Accounts {
+    budgets: Budgets,
+    ledger: Ledger,
+    accounts: Mutex<HashMap<Scope, Account>>,
+}
+
+#[derive(Debug)]
+struct Account {
+    used: Cost,
+    reserved: Cost,
+    /// What the ledger said when it was last asked.
+    ledger: Cost,
+    asked: Instant,
+}
+
+impl Accounts {
+    pub(super) fn new(budgets: Budgets, ledger: Ledger) -> Self {
+        Self { budgets, ledger, accounts: Mutex::default() }
+    }
+
+    /// Whether the call can ever fit: what is already used, without what others have reserved.
+    pub(super) fn check(&self, admission: &Admission) -> Result<(), Failure> {
+        let limits = self.limits(admission);
+        self.refresh(&limits, admission);
+        self.fits(&self.lock(), &limits, admission.estimate.cost, false)
+    }
+
+    /// Sets the estimate aside until the reservation is settled or dropped.
+    pub(super) fn reserve(self: &Arc<Self>, admission: &Admission) -> Result<Reservation, Failure> {
+        let limits = self.limits(admission);
+        self.refresh(&limits, admission);
+        let estimate = admission.estimate.cost;
+        let mut accounts = self.lock();
+        self.fits(&accounts, &limits, estimate, true)?;
+        for (scope, _) in &limits {
+            if let Some(account) = accounts.get_mut(scope) {
+                account.reserved += estimate;
+            }
+        }
+        drop(accounts);
+        let scopes = limits.into_iter().map(|(scope, _)| scope).collect();
+        Ok(Reservation { accounts: Arc::clone(self), scopes, estimate, cost: Cost::ZERO })
+    }
+
+    /// The budgets that apply, in the order in which they are checked.
+    fn limits(&self, admission: &Admission) -> Vec<(Scope, Cost)> {
+        let budgets = &self.budgets;
+        let task = admission.task.map(|task| Scope::Task(admission.session, task));
+        let provider = budgets.provider.get(&admission.provider).copied();
+        [
+            (Some(Scope::Global), budgets.global),
+            (Some(Scope::Session(admission.session)), budgets.session),
+            (task, budgets.task),
+            (Some(Scope::Provider(Arc::clone(&admission.provider))), provider),
+        ]
+        .into_iter()
+        .filter_map(|(scope, limit)| scope.zip(limit))
+        .collect()
+    }
+
+    /// Asks the ledger about scopes that are new or stale. A free call fits anyway.
+    fn refresh(&self, limits: &[(Scope, Cost)], admission: &Admission) {
+        if admission.estimate.cost.is_zero() {
+            return;
+        }
+        for (scope, _) in limits {
+            let now = Instant::now();
+            if !self.claim(scope, now) {
+                continue;
+            }
+            let spent = (self.ledger)(scope);
+            let mut accounts = self.lock();
+            if accounts.len() > MANY_ACCOUNTS {
+                accounts.retain(|_, account| !account.reserved.is_zero() || now - account.asked < FRESH_FOR);
+            }
+            accounts.entry(scope.clone()).and_modify(|account| account.learn(spent)).or_insert(Account {
+                used: spent,
+                reserved: Cost::ZERO,
+                ledger: spent,
+                asked: now,
+            });
+        }
+    }
+
+    /// Whether the caller shall ask the ledger. Of many callers with a stale account only the first
+    /// asks; the others go by what is known.
+    fn claim(&self, scope: &Scope, now: Instant) -> bool {
+        match self.lock().get_mut(scope) {
+            None => true,
+            Some(account) if now - account.asked >= FRESH_FOR => {
+                account.asked = now;
+                true
+            }
+            Some(_) => false,
+        }
+    }
+
+    fn fits(
+        &self,
+        accounts: &HashMap<Scope, Account>,
+        limits: &[(Scope, Cost)],
+        estimate: Cost,
+        with_reserved: bool,
+    ) -> Result<(), Failure> {
+        if estimate.is_zero() {
+            return Ok(());
+        }
+        for (scope, limit) in limits {
+            let Some(account) = accounts.get(scope) else { continue };
+            let reserved = if with_reserved { account.reserved } else { Cost::ZERO };
+            if account.used + reserved + estimate > *limit {
+                return Err(exceeded(scope, *limit, account.used, reserved, estimate));
+            }
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Scope, Account>> {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Account {
+    /// Takes over the ledger's total. What was settled here a moment ago may not be in it yet, so
+    /// a total that only lags changes nothing; one that went down was reset.
+    fn learn(&mut self, spent: Cost) {
+        self.used = if spent < self.ledger { spent } else { spent.max(self.used) };
+        self.ledger = spent;
+    }
+}
+
+fn exceeded(scope: &Scope, limit: Cost, used: Cost, reserved: Cost, estimate: Cost) -> Failure {
+    let which = match scope {
+        Scope::Global => "The overall budget".to_owned(),
+        Scope::Session(_) => "This session's budget".to_owned(),
+        Scope::Task(..) => "This turn's budget".to_owned(),
+        Scope::Provider(provider) => format!("The budget for {provider}"),
+    };
+    let under_way =
+        if reserved.is_zero() { String::new() } else { format!(", {reserved} more is set aside for calls under way") };
+    let message =
+        format!("{which} is {limit}: {used} is used{under_way}, and this call may cost {estimate}. Nothing was sent.");
+    Failure::new(FailureKind::Budget, message)
+}
+
+/// Money set aside for one call. Dropping it frees the money and books what was settled.
+pub(super) struct Reservation {
+    accounts: Arc<Accounts>,
+    scopes: Vec<Scope>,
+    estimate: Cost,
+    cost: Cost,
+}
+
+impl Reservation {
+    /// Books the true cost instead of the estimate.
+    pub(super) fn settle(mut self, cost: Cost) {
+        self.cost = cost;
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if self.scopes.is_empty() {
+            return;
+        }
+        let mut accounts = self.accounts.lock();
+        for scope in &self.scopes {
+            if let Some(account) = accounts.get_mut(scope) {
+                account.reserved = account.reserved.saturating_sub(self.estimate);
+                account.used += self.cost;
+            }
+        }
+    }
+}
