@@ -22,16 +22,10 @@ const MAX_TEMPLATES: usize = 4096;
 
 pub(crate) struct Answering {
     settings: Settings,
-    record: Mutex<Record>,
-    count: watch::Sender<usize>,
+    seen: Mutex<Vec<Seen>>,
+    stats: watch::Sender<Stats>,
     templates: Mutex<HashMap<TemplateKey, Arc<Template>>>,
     log: Option<Mutex<File>>,
-}
-
-#[derive(Default)]
-struct Record {
-    stats: Stats,
-    seen: Vec<Seen>,
 }
 
 type TemplateKey = (Protocol, Form, Place);
@@ -48,32 +42,35 @@ impl Answering {
             Some(path) => Some(Mutex::new(OpenOptions::new().create(true).append(true).open(path)?)),
             None => None,
         };
-        let (count, _) = watch::channel(0);
-        Ok(Self { settings, record: Mutex::default(), count, templates: Mutex::default(), log })
+        let (stats, _) = watch::channel(Stats::default());
+        Ok(Self { settings, seen: Mutex::default(), stats, templates: Mutex::default(), log })
     }
 
     pub fn requests(&self) -> Vec<Seen> {
-        locked(&self.record).seen.clone()
+        locked(&self.seen).clone()
     }
 
     pub fn stats(&self) -> Stats {
-        locked(&self.record).stats
+        *self.stats.borrow()
     }
 
-    /// The number of requests, as it grows.
-    pub fn subscribe(&self) -> watch::Receiver<usize> {
-        self.count.subscribe()
+    /// The counts, as they grow.
+    pub fn subscribe(&self) -> watch::Receiver<Stats> {
+        self.stats.subscribe()
     }
 
     pub fn count_connection(&self) {
-        locked(&self.record).stats.connections += 1;
+        self.stats.send_modify(|stats| stats.connections += 1);
     }
 
     pub fn count_hangup(&self) {
-        locked(&self.record).stats.hangups += 1;
+        self.stats.send_modify(|stats| stats.hangups += 1);
     }
 
     pub fn answer(&self, request: Request) -> Vec<Step> {
+        if request.method == "HEAD" {
+            return vec![Step::Write(document(200, "text/plain", &[], b"").into())];
+        }
         if request.method == "GET" {
             return vec![Step::Write(self.answer_get(&request).into())];
         }
@@ -169,27 +166,28 @@ impl Answering {
         counts: Counts,
         seen: Option<Seen>,
     ) -> usize {
-        let number = {
-            let mut record = locked(&self.record);
-            let stats = &mut record.stats;
-            stats.requests += 1;
-            stats.body_bytes += size.body as u64;
-            stats.wire_bytes += size.wire as u64;
-            if stats.requests == 1 {
-                stats.first_body_bytes = size.body;
-                stats.first_request_micros = Some(arrived_micros);
-            }
-            let number = stats.requests;
-            record.seen.extend(seen);
-            number
-        };
+        let mut number = 0;
+        {
+            // Whoever waits for the count must find the request recorded, and in its place.
+            let mut recorded = locked(&self.seen);
+            recorded.extend(seen);
+            self.stats.send_modify(|stats| {
+                stats.requests += 1;
+                number = stats.requests;
+                stats.body_bytes += size.body as u64;
+                stats.wire_bytes += size.wire as u64;
+                if number == 1 {
+                    stats.first_body_bytes = size.body;
+                    stats.first_request_micros = Some(arrived_micros);
+                }
+            });
+        }
         if let Some(log) = &self.log {
             let place = counts.place();
             let line = format!("{arrived_micros} {} {} {} {}\n", size.body, protocol.name(), place.turn, place.round);
             // A full disk shows as missing lines; the answer matters more.
             let _lost = locked(log).write_all(line.as_bytes());
         }
-        self.count.send_modify(|count| *count = number.max(*count));
         number
     }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::BytesMut;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use crate::answering::Answering;
@@ -44,25 +44,27 @@ pub(crate) async fn serve(mut socket: TcpStream, answering: Arc<Answering>) {
 enum Outcome {
     Sent,
     Reset,
-    /// The client left while the server was silent.
+    /// The client left while the server was waiting.
     Abandoned,
 }
 
 async fn carry_out(socket: &mut TcpStream, steps: Vec<Step>) -> io::Result<Outcome> {
-    let single_bytes = steps.len() > 1;
+    let in_parts = steps.len() > 1;
     for step in steps {
         match step {
             Step::Write(bytes) => {
                 socket.write_all(&bytes).await?;
                 // Lets the client read what has come so far before more follows.
-                if single_bytes {
+                if in_parts {
                     tokio::task::yield_now().await;
                 }
             }
-            Step::Wait(time) => tokio::time::sleep(time).await,
+            Step::Wait(time) => tokio::select! {
+                () = tokio::time::sleep(time) => {}
+                () = gone(socket) => return Ok(Outcome::Abandoned),
+            },
             Step::Silence => {
-                let mut ignored = [0_u8; 512];
-                while socket.read(&mut ignored).await? > 0 {}
+                gone(socket).await;
                 return Ok(Outcome::Abandoned);
             }
             Step::Reset => {
@@ -72,4 +74,13 @@ async fn carry_out(socket: &mut TcpStream, steps: Vec<Step>) -> io::Result<Outco
         }
     }
     Ok(Outcome::Sent)
+}
+
+/// Returns when the client has closed the connection. One that has sent its next request early is
+/// still there, and can no longer be seen leaving.
+async fn gone(socket: &TcpStream) {
+    match socket.peek(&mut [0]).await {
+        Ok(0) | Err(_) => {}
+        Ok(_) => std::future::pending().await,
+    }
 }

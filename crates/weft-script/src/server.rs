@@ -70,8 +70,9 @@ pub struct Stats {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("waited {} s for {wanted} requests, but only {seen} came", WAIT_LIMIT.as_secs())]
+#[error("waited {} s for {wanted} {what}, but only {seen} came", WAIT_LIMIT.as_secs())]
 pub struct WaitError {
+    pub what: &'static str,
     pub wanted: usize,
     pub seen: usize,
 }
@@ -156,19 +157,29 @@ impl Server {
 
     /// Waits until at least this many model requests have been read.
     pub async fn wait_for_requests(&self, wanted: usize) -> Result<(), WaitError> {
-        let mut count = self.answering.subscribe();
-        let enough = tokio::time::timeout(WAIT_LIMIT, count.wait_for(|seen| *seen >= wanted)).await;
-        match enough {
+        self.wait("requests", wanted, |stats| stats.requests).await
+    }
+
+    /// Waits until at least this many clients have left before their answer was complete.
+    pub async fn wait_for_hangups(&self, wanted: usize) -> Result<(), WaitError> {
+        self.wait("hangups", wanted, |stats| stats.hangups).await
+    }
+
+    async fn wait(&self, what: &'static str, wanted: usize, count: fn(&Stats) -> usize) -> Result<(), WaitError> {
+        let mut stats = self.answering.subscribe();
+        match tokio::time::timeout(WAIT_LIMIT, stats.wait_for(|stats| count(stats) >= wanted)).await {
             Ok(Ok(_)) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(WaitError { wanted, seen: self.stats().requests }),
+            Ok(Err(_)) | Err(_) => Err(WaitError { what, wanted, seen: count(&self.stats()) }),
         }
     }
 
     /// As [`Server::wait_for_requests`], for callers without a runtime.
     pub fn wait_for_requests_blocking(&self, wanted: usize) -> Result<(), WaitError> {
-        let nothing_seen = |_| WaitError { wanted, seen: self.stats().requests };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(nothing_seen)?;
-        runtime.block_on(self.wait_for_requests(wanted))
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        match runtime {
+            Ok(runtime) => runtime.block_on(self.wait_for_requests(wanted)),
+            Err(_) => Err(WaitError { what: "requests", wanted, seen: self.stats().requests }),
+        }
     }
 }
 

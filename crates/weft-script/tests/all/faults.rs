@@ -96,18 +96,29 @@ async fn cut_after_bytes_is_exact() {
 #[tokio::test]
 async fn silence_lasts_until_the_client_leaves() {
     let server = Server::start(Behaviour::Sequence(vec![two_texts().fault(Fault::Silent { after: 1 })])).unwrap();
-    for protocol in Protocol::ALL {
-        let before = server.stats().hangups;
-        let mut client = Client::connect(&server).await;
-        let request = hello(protocol);
-        let answer = client.post(path(protocol), &request);
-        let patience = tokio::time::timeout(Duration::from_millis(30), answer).await;
-        assert!(patience.is_err(), "the answer ended");
-        drop(client);
-        while server.stats().hangups == before {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+    for (left_before, protocol) in Protocol::ALL.into_iter().enumerate() {
+        give_up(&server, protocol).await;
+        server.wait_for_hangups(left_before + 1).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_during_a_pause_is_noticed_at_once() {
+    let replies =
+        vec![text("late").fault(Fault::Delay { ms: 60_000 }), two_texts().fault(Fault::SlowChunks { ms: 60_000 })];
+    let server = Server::start(Behaviour::Sequence(replies)).unwrap();
+    for left_before in 0..2 {
+        give_up(&server, Protocol::Anthropic).await;
+        server.wait_for_hangups(left_before + 1).await.unwrap();
+    }
+}
+
+/// Asks, sees that no complete answer comes, and leaves.
+async fn give_up(server: &Server, protocol: Protocol) {
+    let mut client = Client::connect(server).await;
+    let request = hello(protocol);
+    let answer = client.post(path(protocol), &request);
+    assert!(tokio::time::timeout(Duration::from_millis(30), answer).await.is_err(), "the answer ended");
 }
 
 #[tokio::test]
