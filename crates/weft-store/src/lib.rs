@@ -1,1 +1,39 @@
+//! The log on disk, and the vault for keys.
+//!
+//! Everything that Weft remembers goes through here: events are appended in one place, durable
+//! before the caller hears of it, and every list, total and open question is a projection written
+//! in the same transaction. This crate never calls a model, runs a tool or decides what happens
+//! next, and it never changes an event that has been written.
+//!
+//! Where to go next: [`Store`] is what others use; `writer` holds the group commit and `append` the
+//! rules of one append; `opening` finds and heals a damaged database; [`vault`] keeps provider keys.
 
+mod append;
+mod asks;
+mod backup;
+mod database;
+mod error;
+mod ledger;
+mod logs;
+mod opening;
+mod ownership;
+mod reading;
+mod schema;
+mod sessions;
+mod snapshot;
+mod store;
+mod tail;
+pub mod vault;
+mod writer;
+
+pub use append::{Append, Index};
+pub use asks::AskRow;
+pub use error::StoreError;
+pub use ledger::{GroupBy, SpentScope, UsageFilter, UsageRow};
+pub use opening::Notice;
+pub use ownership::Owner;
+pub use sessions::{ListFilter, SessionRow};
+pub use snapshot::encode_snapshot;
+pub use store::{Commit, Opened, Options, Store};
+pub use tail::Tail;
+pub use vault::{Secret, Vault, VaultError};

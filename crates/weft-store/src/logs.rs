@@ -1,0 +1,183 @@
+//! Whole logs: copied, brought in, deleted. And partials, which are not in the log yet.
+
+use rusqlite::{Connection, OptionalExtension, params};
+use weft_core::event::Origin;
+use weft_core::stored::{self, Stored};
+use weft_core::{Event, SessionId, State, Timestamp};
+
+use crate::append::{Index, SessionHead, insert_session, preview, write_ask, write_events};
+use crate::error::StoreError;
+use crate::ownership::{Identity, Owner};
+use crate::reading::state_at;
+use crate::schema::event_key;
+use crate::snapshot;
+
+/// Copies the beginning of a session into a new one. What the beginning cost was spent once, so the
+/// ledger is left alone.
+pub(crate) struct Fork {
+    pub from: SessionId,
+    pub seq: u64,
+    pub new: SessionId,
+    pub at: Timestamp,
+}
+
+/// So many events are copied at a time, to keep SQLite's working set small.
+const COPY_AT_ONCE: u64 = 64;
+
+impl Fork {
+    pub(crate) fn write(&self, connection: &Connection) -> Result<(), StoreError> {
+        let head = SessionHead::expect(connection, self.from)?;
+        if self.seq == 0 || self.seq > head.seq {
+            return Err(StoreError::NoSuchEvent { seq: self.seq, last: head.seq });
+        }
+        refuse_existing(connection, self.new)?;
+        let mut state = state_at(connection, self.from, head.n, self.seq)?;
+        state.id = self.new;
+        let mut index = Index::of(&state, &[]);
+        index.preview = last_preview(connection, head.n, self.seq)?;
+        index.origin = Some(Origin::Fork { parent: self.from, seq: self.seq });
+        let n = insert_session(connection, self.new, self.seq, None, self.at, &index)?;
+        let mut first = 1;
+        while first <= self.seq {
+            let last = self.seq.min(first + COPY_AT_ONCE - 1);
+            connection
+                .prepare_cached(
+                    "INSERT INTO events (key, kind, at, data)
+                     SELECT key - ?1 + ?2, kind, at, data FROM events WHERE key BETWEEN ?3 AND ?4 ORDER BY key",
+                )?
+                .execute(params![
+                    event_key(head.n, 0)?,
+                    event_key(n, 0)?,
+                    event_key(head.n, first)?,
+                    event_key(head.n, last)?
+                ])?;
+            first = last + 1;
+        }
+        write_aside(connection, n, &state)
+    }
+}
+
+/// A log from elsewhere. Its cost was paid elsewhere, so the ledger is left alone.
+pub(crate) struct Import {
+    session: SessionId,
+    state: State,
+    index: Index,
+    started_at: Timestamp,
+    events: Vec<(Timestamp, Stored)>,
+}
+
+impl Import {
+    pub(crate) fn new(session: SessionId, events: &[(Timestamp, Event)]) -> Result<Self, StoreError> {
+        let Some((started_at, Event::SessionStarted(_))) = events.first() else {
+            return Err(StoreError::BadLog { detail: "it does not begin with the start of a session".to_owned() });
+        };
+        let mut state = State::new(session);
+        let mut encoded = Vec::with_capacity(events.len());
+        for (seq, (at, event)) in (1..).zip(events) {
+            state.apply(seq, *at, event);
+            encoded.push((*at, stored::encode(event)?));
+        }
+        let mut index = Index::of(&state, &[]);
+        index.preview = events.iter().rev().find_map(|(_, event)| preview(event));
+        Ok(Self { session, state, index, started_at: *started_at, events: encoded })
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.events.iter().map(|(_, event)| event.data.len()).sum()
+    }
+
+    pub(crate) fn write(&self, connection: &Connection) -> Result<(), StoreError> {
+        refuse_existing(connection, self.session)?;
+        let mut index = self.index.clone();
+        // A child without its parent would be in no list.
+        if let Some(Origin::Child { parent }) = index.origin
+            && SessionHead::find(connection, parent)?.is_none()
+        {
+            index.origin = None;
+        }
+        let n = insert_session(connection, self.session, self.state.seq, None, self.started_at, &index)?;
+        connection
+            .prepare_cached("UPDATE sessions SET updated_at = ?2 WHERE n = ?1")?
+            .execute(params![n, self.state.updated_at.0])?;
+        for (seq, (at, event)) in (1..).zip(&self.events) {
+            write_events(connection, n, seq, *at, std::slice::from_ref(event))?;
+        }
+        write_aside(connection, n, &self.state)
+    }
+}
+
+pub(crate) fn delete(connection: &Connection, me: &Identity, session: SessionId) -> Result<(), StoreError> {
+    let head = SessionHead::expect(connection, session)?;
+    match me.judge(head.owner)? {
+        Owner::Alive { pid } => return Err(StoreError::Busy { pid }),
+        Owner::Me => return Err(StoreError::Busy { pid: std::process::id() }),
+        Owner::Nobody | Owner::Dead => {}
+    }
+    connection
+        .prepare_cached("DELETE FROM events WHERE key BETWEEN ?1 AND ?2")?
+        .execute(params![event_key(head.n, 0)?, event_key(head.n, u64::from(u32::MAX))?])?;
+    // Snapshot, partials and asks go with the row.
+    connection.prepare_cached("DELETE FROM sessions WHERE n = ?1")?.execute([head.n])?;
+    Ok(())
+}
+
+pub(crate) fn save_partial(
+    connection: &Connection,
+    me: &Identity,
+    session: SessionId,
+    key: &str,
+    text: &str,
+) -> Result<(), StoreError> {
+    let head = SessionHead::expect(connection, session)?;
+    if let Owner::Alive { pid } = me.judge(head.owner)? {
+        return Err(StoreError::Owned { pid });
+    }
+    connection
+        .prepare_cached(
+            "INSERT INTO partials (n, key, text) VALUES (?1, ?2, ?3)
+             ON CONFLICT (n, key) DO UPDATE SET text = excluded.text",
+        )?
+        .execute(params![head.n, key, text])?;
+    Ok(())
+}
+
+fn refuse_existing(connection: &Connection, session: SessionId) -> Result<(), StoreError> {
+    match SessionHead::find(connection, session)? {
+        Some(_) => Err(StoreError::Exists { id: session }),
+        None => Ok(()),
+    }
+}
+
+/// What lies beside a log that did not come in by appends.
+fn write_aside(connection: &Connection, n: i64, state: &State) -> Result<(), StoreError> {
+    for ask in state.open_asks() {
+        write_ask(connection, n, state.updated_at, ask)?;
+    }
+    if state.can_snapshot() {
+        snapshot::write(connection, n, state.seq, &snapshot::encode_snapshot(state)?)?;
+    }
+    Ok(())
+}
+
+fn last_preview(connection: &Connection, n: i64, upto: u64) -> Result<Option<String>, StoreError> {
+    let mut before = upto;
+    let mut select = connection.prepare_cached(
+        "SELECT key, kind, data FROM events WHERE key BETWEEN ?1 AND ?2 AND kind = ?3 ORDER BY key DESC LIMIT 1",
+    )?;
+    while before > 0 {
+        let found: Option<(i64, u16, Vec<u8>)> = select
+            .query_row(params![event_key(n, 1)?, event_key(n, before)?, INPUT_RECEIVED], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .optional()?;
+        let Some((key, kind, data)) = found else { return Ok(None) };
+        if let Some(preview) = preview(&stored::decode(kind, &data)?) {
+            return Ok(Some(preview));
+        }
+        before = crate::schema::seq_of(key).saturating_sub(1);
+    }
+    Ok(None)
+}
+
+/// The number that `InputReceived` has on disk, for ever.
+const INPUT_RECEIVED: u16 = 5;

@@ -1,0 +1,244 @@
+//! The store: one handle to the log for the whole process.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+
+use weft_core::{Cost, Event, Recorded, SessionId, State, Timestamp};
+
+use crate::append::{Append, Prepared, SessionHead};
+use crate::asks::{self, AskRow};
+use crate::backup;
+use crate::database::{Database, connect_memory};
+use crate::error::StoreError;
+use crate::ledger::{self, SpentScope, UsageFilter, UsageRow};
+use crate::logs::{Fork, Import};
+use crate::opening::{Notice, Opening};
+use crate::ownership::{Identity, Owner};
+use crate::reading;
+use crate::schema::{MIGRATIONS, migrate};
+use crate::sessions::{self, ListFilter, SessionRow};
+use crate::tail::{Tail, Watchers};
+use crate::writer::{Work, Writer};
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The database file, `weft.db`.
+    pub path: PathBuf,
+    /// The folder for copies of it.
+    pub backups: PathBuf,
+    /// The folder in which living owners keep their locks.
+    pub locks: PathBuf,
+    pub commit: Commit,
+}
+
+/// Who writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commit {
+    /// A thread of its own, which commits everything that waits together.
+    Thread,
+    /// The caller's thread, at once: always the same order, for simulation.
+    Inline,
+}
+
+/// An open store, and what a person should know about how it was opened.
+pub struct Opened {
+    pub store: Store,
+    pub notice: Option<Notice>,
+}
+
+/// The log. Cheap to clone; the database is closed with the last clone.
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    // The order of the fields is the order of closing: the writer finishes, then the connections
+    // close, then the sessions that are still owned are given up.
+    writer: Writer,
+    database: Arc<Database>,
+    watchers: Arc<Watchers>,
+    me: Arc<Identity>,
+    backups: Option<PathBuf>,
+}
+
+impl Store {
+    pub fn open(options: Options) -> Result<Opened, StoreError> {
+        let (connection, notice) = Opening {
+            path: &options.path,
+            backups: &options.backups,
+            locks: &options.locks,
+            migrations: MIGRATIONS,
+            now: wall_clock(),
+        }
+        .open()?;
+        let database = Arc::new(Database::file(options.path, connection));
+        let me = Identity::on_disk(options.locks)?;
+        Ok(Opened { store: Self::assemble(options.commit, database, me, Some(options.backups)), notice })
+    }
+
+    /// A database that ends with its last handle, for tests and simulation.
+    pub fn in_memory(commit: Commit) -> Result<Self, StoreError> {
+        let mut connection = connect_memory()?;
+        migrate(&mut connection, MIGRATIONS, &mut || Ok(()))?;
+        let me = Identity::in_memory(Arc::new(AtomicI64::new(0)));
+        Ok(Self::assemble(commit, Arc::new(Database::memory(connection)), me, None))
+    }
+
+    fn assemble(commit: Commit, database: Arc<Database>, me: Identity, backups: Option<PathBuf>) -> Self {
+        let (me, watchers) = (Arc::new(me), Arc::new(Watchers::default()));
+        let writer = Writer::new(commit, Arc::clone(&database), Arc::clone(&me), Arc::clone(&watchers));
+        Self { shared: Arc::new(Shared { writer, database, watchers, me, backups }) }
+    }
+
+    /// The data of an in-memory store as a new process would find it: the earlier owner is dead. A
+    /// store on disk is not a simulation, so there this is another handle to the same store.
+    pub fn reopened(&self) -> Self {
+        let shared = &*self.shared;
+        match shared.me.reborn() {
+            None => self.clone(),
+            Some(me) => {
+                let (me, database, watchers) =
+                    (Arc::new(me), Arc::clone(&shared.database), Arc::clone(&shared.watchers));
+                let commit = shared.writer.commit();
+                let writer = Writer::new(commit, Arc::clone(&database), Arc::clone(&me), Arc::clone(&watchers));
+                Self { shared: Arc::new(Shared { writer, database, watchers, me, backups: None }) }
+            }
+        }
+    }
+
+    /// Adds events. They are on disk when this returns, and once asked for they are written even if
+    /// nobody waits for the answer.
+    pub async fn append(&self, append: Append) -> Result<(), StoreError> {
+        let prepared = Box::new(Prepared::new(append)?);
+        self.shared.writer.submit(Work::Append(prepared)).await
+    }
+
+    /// Keeps what has been streamed so far under `key`, in place of what was kept before.
+    pub async fn save_partial(&self, session: SessionId, key: &str, text: String) -> Result<(), StoreError> {
+        self.shared.writer.submit(Work::Partial { session, key: key.to_owned(), text }).await
+    }
+
+    /// Copies events 1 to `seq` of a session into a new one.
+    pub async fn fork(&self, from: SessionId, seq: u64, new: SessionId, at: Timestamp) -> Result<(), StoreError> {
+        self.shared.writer.submit(Work::Fork(Fork { from, seq, new, at })).await
+    }
+
+    /// Deletes a session that nobody works on. What it cost stays in the ledger.
+    pub async fn delete(&self, session: SessionId) -> Result<(), StoreError> {
+        self.shared.writer.submit(Work::Delete(session)).await
+    }
+
+    /// Brings in a whole log under a new id.
+    pub async fn import(&self, session: SessionId, events: Vec<(Timestamp, Event)>) -> Result<(), StoreError> {
+        let import = Box::new(Import::new(session, &events)?);
+        drop(events);
+        self.shared.writer.submit(Work::Import(import)).await
+    }
+
+    pub fn load(&self, session: SessionId) -> Result<State, StoreError> {
+        self.shared.database.read(|connection| reading::load(connection, session))
+    }
+
+    /// What was being streamed when the last event was written, by key.
+    pub fn partials(&self, session: SessionId) -> Result<Vec<(String, String)>, StoreError> {
+        self.shared.database.read(|connection| reading::partials(connection, session))
+    }
+
+    pub fn events(&self, session: SessionId, after_seq: u64, limit: usize) -> Result<Vec<Recorded>, StoreError> {
+        self.shared.database.read(|connection| reading::events(connection, session, after_seq, limit))
+    }
+
+    /// Follows a session from the event after `after_seq`.
+    pub fn tail(&self, session: SessionId, after_seq: u64) -> Tail {
+        Tail::new(self.clone(), session, after_seq)
+    }
+
+    pub fn owner(&self, session: SessionId) -> Result<Owner, StoreError> {
+        let head = self.shared.database.read(|connection| SessionHead::expect(connection, session))?;
+        self.shared.me.judge(head.owner)
+    }
+
+    /// The session with this id, or the only one whose id begins so.
+    pub fn find(&self, prefix: &str) -> Result<SessionId, StoreError> {
+        self.shared.database.read(|connection| reading::find(connection, prefix))
+    }
+
+    /// The session that changed last, children apart.
+    pub fn latest(&self, workspace: Option<&str>) -> Result<Option<SessionId>, StoreError> {
+        self.shared.database.read(|connection| sessions::latest(connection, workspace))
+    }
+
+    /// Newest first.
+    pub fn list(&self, filter: &ListFilter) -> Result<Vec<SessionRow>, StoreError> {
+        self.shared.database.read(|connection| sessions::list(connection, &self.shared.me, filter))
+    }
+
+    /// What a crash left: sessions under way that nobody alive works on.
+    pub fn unfinished(&self) -> Result<Vec<SessionRow>, StoreError> {
+        self.shared.database.read(|connection| sessions::unfinished(connection, &self.shared.me))
+    }
+
+    /// Sessions for which something is due and that nobody alive works on.
+    pub fn due(&self, now: Timestamp) -> Result<Vec<SessionId>, StoreError> {
+        self.shared.database.read(|connection| sessions::due(connection, &self.shared.me, now))
+    }
+
+    /// When [`Self::due`] will next have something.
+    pub fn next_wake(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.shared.database.read(|connection| sessions::next_wake(connection, &self.shared.me))
+    }
+
+    pub fn open_asks(&self) -> Result<Vec<AskRow>, StoreError> {
+        self.shared.database.read(asks::open_asks)
+    }
+
+    /// The open ask with this id, or the only one whose id begins so.
+    pub fn ask(&self, prefix: &str) -> Result<AskRow, StoreError> {
+        self.shared.database.read(|connection| asks::ask(connection, prefix))
+    }
+
+    pub fn usage(&self, filter: &UsageFilter) -> Result<Vec<UsageRow>, StoreError> {
+        self.shared.database.read(|connection| ledger::usage(connection, filter))
+    }
+
+    pub fn spent(&self, scope: SpentScope, since: Timestamp) -> Result<Cost, StoreError> {
+        self.shared.database.read(|connection| ledger::spent(connection, &scope, since))
+    }
+
+    /// Copies the database while it is in use. Only a copy that passed a check counts.
+    pub async fn backup(&self) -> Result<PathBuf, StoreError> {
+        let (Some(path), Some(folder)) = (self.shared.database.path(), &self.shared.backups) else {
+            return Err(StoreError::Unexpected { detail: "a database in memory has no backups".to_owned() });
+        };
+        let (path, folder) = (path.to_owned(), folder.clone());
+        let copying = tokio::task::spawn_blocking(move || backup::make(&path, &folder, wall_clock()));
+        copying.await.unwrap_or_else(|error| Err(StoreError::Unexpected { detail: error.to_string() }))
+    }
+
+    pub fn last_backup(&self) -> Option<Timestamp> {
+        let folder = self.shared.backups.as_deref()?;
+        backup::list(folder).first().map(|copy| copy.taken_at)
+    }
+
+    /// Reads the whole database and says what is wrong with it.
+    pub fn check(&self) -> Result<Vec<String>, StoreError> {
+        self.shared.database.read(backup::problems)
+    }
+
+    pub(crate) fn database(&self) -> &Database {
+        &self.shared.database
+    }
+
+    pub(crate) fn watchers(&self) -> &Watchers {
+        &self.shared.watchers
+    }
+}
+
+/// Only names of files come from this. The time of an event is an input.
+#[allow(clippy::disallowed_methods, reason = "files are named by the wall clock, which no state depends on")]
+fn wall_clock() -> Timestamp {
+    let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+}
