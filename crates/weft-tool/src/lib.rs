@@ -1,1 +1,29 @@
+//! Tools, and the guard that every call of one goes through.
+//!
+//! A [`Tool`] is one object: name, schema, risk, run. It can only be run with a [`Permit`], and only
+//! the [`Guard`] makes those, after it has checked the call against the session's mode, its grants
+//! and the borders of the workspace. Approval, redaction and size caps live in the guard and nowhere
+//! else. This crate knows nothing of models, sessions' logs or screens.
+//!
+//! Where to go next: [`guard`] decides, [`tool`] is what a tool is, `tools/` holds the built-in
+//! ones, [`process`] is the only place that starts processes, `path` knows where a path really leads.
 
+pub mod guard;
+pub mod process;
+pub mod registry;
+pub mod tool;
+
+mod capture;
+mod diff;
+mod file;
+mod input;
+mod path;
+mod redact;
+mod text;
+mod tools;
+
+pub use file::ReadMarks;
+pub use guard::{Guard, GuardConfig, Permit, Policy, Verdict};
+pub use redact::Redaction;
+pub use registry::{Registry, Spec};
+pub use tool::{Context, Finished, LiveSink, Risk, Tool};

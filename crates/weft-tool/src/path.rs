@@ -1,0 +1,151 @@
+//! Where a path really leads: relative to the workspace, symlinks and `..` followed one component
+//! at a time, also for files that do not exist yet. Paths are compared by components, never as text.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::path::{Component, Path, PathBuf};
+
+/// As many as Linux follows.
+const MOST_LINKS: usize = 40;
+
+/// A path, found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Located {
+    /// Absolute and free of symlinks.
+    pub path: PathBuf,
+    /// It lies in the workspace.
+    pub inside: bool,
+    /// It may hold keys or passwords.
+    pub secret: bool,
+    /// It is part of how git or Weft work.
+    pub protected: bool,
+}
+
+impl Located {
+    pub fn new(workspace: &Path, given: &str) -> Result<Self, String> {
+        let root = resolve(Path::new("/"), workspace)?;
+        let path = resolve(&root, &expanded(given)?)?;
+        let relative = path.strip_prefix(&root).ok();
+        let judged = relative.unwrap_or(&path);
+        Ok(Self {
+            inside: relative.is_some(),
+            secret: is_secret(judged),
+            protected: relative.is_some_and(is_protected),
+            path,
+        })
+    }
+}
+
+/// Where to write. Writing outside the workspace is refused whatever the mode.
+pub(crate) fn for_writing(workspace: &Path, given: &str) -> Result<PathBuf, String> {
+    let located = Located::new(workspace, given)?;
+    if located.inside { Ok(located.path) } else { Err(outside(workspace, &located.path)) }
+}
+
+pub(crate) fn outside(workspace: &Path, path: &Path) -> String {
+    format!(
+        "`{}` is outside the workspace `{}`, and files outside are never changed. Choose a path inside it.",
+        path.display(),
+        workspace.display()
+    )
+}
+
+/// How a path is shown: relative to the workspace where it can be.
+pub(crate) fn shown(workspace: &Path, given: &str) -> String {
+    let relative = Path::new(given).strip_prefix(workspace).ok().and_then(Path::to_str);
+    match relative.unwrap_or(given) {
+        "" => ".".to_owned(),
+        path => path.to_owned(),
+    }
+}
+
+/// Whether files here may hold keys or passwords. Templates of such files do not.
+pub(crate) fn is_secret(path: &Path) -> bool {
+    const FOLDERS: [&str; 4] = [".ssh", ".aws", ".gnupg", ".kube"];
+    const FILES: [&str; 8] =
+        [".env", ".netrc", ".pypirc", ".git-credentials", "credentials.enc", "id_rsa", "id_ed25519", "id_ecdsa"];
+    const TEMPLATES: [&str; 5] = ["example", "sample", "template", "dist", "defaults"];
+    let is = |name: &OsStr, known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
+    if names(path).any(|name| is(name, &FOLDERS)) {
+        return true;
+    }
+    let Some(name) = path.file_name() else { return false };
+    match name.to_str().and_then(|name| name.strip_prefix(".env.")) {
+        Some(kind) => !TEMPLATES.contains(&kind),
+        None => is(name, &FILES),
+    }
+}
+
+fn is_protected(relative: &Path) -> bool {
+    names(relative).any(|name| name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case(".weft"))
+}
+
+fn names(path: &Path) -> impl Iterator<Item = &OsStr> {
+    path.components().filter_map(|component| match component {
+        Component::Normal(name) => Some(name),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => None,
+    })
+}
+
+fn expanded(given: &str) -> Result<PathBuf, String> {
+    if given.trim().is_empty() {
+        return Err("The path is empty.".to_owned());
+    }
+    if given.contains('\0') {
+        return Err("The path contains a NUL character.".to_owned());
+    }
+    let rest = if given == "~" { Some("") } else { given.strip_prefix("~/") };
+    match (rest, std::env::home_dir()) {
+        (Some(rest), Some(home)) => Ok(home.join(rest)),
+        (Some(_), None) => Err("`~` cannot be resolved: no home folder is known. Give the full path.".to_owned()),
+        (None, _) => Ok(PathBuf::from(given)),
+    }
+}
+
+enum Step {
+    Root,
+    Up,
+    Down(OsString),
+}
+
+fn steps(path: &Path) -> impl DoubleEndedIterator<Item = Step> {
+    path.components().filter_map(|component| match component {
+        Component::Prefix(_) | Component::RootDir => Some(Step::Root),
+        Component::CurDir => None,
+        Component::ParentDir => Some(Step::Up),
+        Component::Normal(name) => Some(Step::Down(name.to_owned())),
+    })
+}
+
+fn resolve(base: &Path, path: &Path) -> Result<PathBuf, String> {
+    let mut reached = base.to_owned();
+    let mut ahead: VecDeque<Step> = steps(path).collect();
+    let mut links = 0;
+    while let Some(step) = ahead.pop_front() {
+        match step {
+            Step::Root => reached = PathBuf::from("/"),
+            Step::Up => {
+                reached.pop();
+            }
+            Step::Down(name) => {
+                let next = reached.join(name);
+                let Ok(target) = std::fs::read_link(&next) else {
+                    reached = next;
+                    continue;
+                };
+                links += 1;
+                if links > MOST_LINKS {
+                    return Err(format!("`{}` leads through too many symlinks.", path.display()));
+                }
+                for step in steps(&target).rev() {
+                    ahead.push_front(step);
+                }
+            }
+        }
+    }
+    Ok(reached)
+}
+
+#[cfg(test)]
+#[path = "path_tests.rs"]
+mod tests;

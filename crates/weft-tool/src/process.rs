@@ -1,0 +1,419 @@
+//! Starts processes: the only place that does. A process runs in a group of its own, with its two
+//! outputs in one pipe, and is stopped as a group: asked, told, killed. It never hangs on a child
+//! that it left behind, and whatever it wrote until the end is kept.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::unix::pipe;
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use crate::capture::{Capture, TextStream, is_meaningful};
+pub use crate::capture::{Captured, Spill};
+use crate::redact::{self, Redaction};
+use crate::tool::LiveSink;
+
+/// What to run.
+#[derive(Debug, Clone)]
+pub enum Program {
+    /// A line for the shell.
+    Line(String),
+    /// A program and its arguments, with no shell between.
+    Exec { program: OsString, args: Vec<OsString> },
+}
+
+pub struct Spec {
+    pub program: Program,
+    pub cwd: PathBuf,
+    /// Added to what is inherited; variables that look like secrets are not inherited.
+    pub env: Vec<(OsString, OsString)>,
+    /// What it reads. Without it, it reads nothing.
+    pub stdin: Option<Vec<u8>>,
+    pub timing: Timing,
+    pub cancel: CancellationToken,
+    pub live: Option<LiveSink>,
+    pub redaction: Redaction,
+    /// Where output that is not small is kept whole.
+    pub spill: Option<Spill>,
+}
+
+impl Spec {
+    pub fn new(program: Program, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            program,
+            cwd: cwd.into(),
+            env: Vec::new(),
+            stdin: None,
+            timing: Timing::default(),
+            cancel: CancellationToken::new(),
+            live: None,
+            redaction: Redaction::default(),
+            spill: None,
+        }
+    }
+}
+
+/// How long a process may run and how it is stopped.
+#[derive(Debug, Clone, Copy)]
+pub struct Timing {
+    /// After this it is stopped, unless it is getting on.
+    pub base: Duration,
+    /// It is getting on if it wrote something meaningful this recently. Zero: never.
+    pub extend_on_output: Duration,
+    /// After this it is stopped in any case.
+    pub max: Duration,
+    /// From SIGINT to SIGTERM.
+    pub interrupt_grace: Duration,
+    /// From SIGTERM to SIGKILL.
+    pub terminate_grace: Duration,
+    /// How long to read on after the process ended while a child of it holds the pipe.
+    pub drain: Duration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            base: Duration::from_secs(60),
+            extend_on_output: Duration::from_secs(30),
+            max: Duration::from_secs(30 * 60),
+            interrupt_grace: Duration::from_secs(5),
+            terminate_grace: Duration::from_secs(3),
+            drain: Duration::from_millis(100),
+        }
+    }
+}
+
+/// How a process ended and what it wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    pub ended: Ended,
+    pub output: Captured,
+    /// A child of it is still there and holds the output open; what that writes now is lost.
+    pub left_behind: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    Exited {
+        code: i32,
+    },
+    /// By a signal that did not come from here.
+    Killed {
+        signal: i32,
+    },
+    TimedOut {
+        after: Duration,
+    },
+    Cancelled,
+}
+
+impl Ended {
+    pub const fn exit_code(self) -> Option<i32> {
+        match self {
+            Self::Exited { code } => Some(code),
+            Self::Killed { .. } | Self::TimedOut { .. } | Self::Cancelled => None,
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    #[error("the folder `{}` does not exist", .0.display())]
+    NoFolder(PathBuf),
+    #[error("`{program}` could not be started: {source}")]
+    NotStarted { program: String, source: io::Error },
+    #[error("no pipe could be made for the output: {0}")]
+    NoPipe(io::Error),
+}
+
+/// Runs a process to its end, its timeout or its cancellation. Dropping the future kills it.
+pub async fn run(spec: Spec) -> Result<Ran, SpawnError> {
+    let (reader, writer) = io::pipe().map_err(SpawnError::NoPipe)?;
+    let mut child = start(&spec, writer)?;
+    let output = pipe::Receiver::from_owned_fd(OwnedFd::from(reader)).map_err(SpawnError::NoPipe)?;
+    let group = Group::of(&child);
+    let input = child.stdin.take().zip(spec.stdin);
+    let sink = Sink {
+        capture: Capture::new(spec.spill),
+        scrub: spec.redaction.stream(),
+        live: spec.live,
+        text: TextStream::default(),
+        meaningful_at: None,
+    };
+    let running = Running { child, group, output, sink, timing: spec.timing, started: Instant::now() };
+    tokio::pin! { let feeding = feed(input); }
+    running.watch(&spec.cancel, feeding).await
+}
+
+/// The shell that models write for, where there is one.
+pub fn shell() -> &'static str {
+    static SHELL: OnceLock<&'static str> = OnceLock::new();
+    SHELL.get_or_init(|| if Path::new("/bin/bash").exists() { "/bin/bash" } else { "/bin/sh" })
+}
+
+/// Whether a variable looks like a secret and so is not inherited.
+pub fn is_secret_variable(name: &str) -> bool {
+    const ENDINGS: [&str; 8] =
+        ["_API_KEY", "_SECRET", "_TOKEN", "_PASSWORD", "_PASSWD", "_ACCESS_KEY", "_PRIVATE_KEY", "_CREDENTIALS"];
+    let name = name.to_ascii_uppercase();
+    name.starts_with("AWS_") || ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+// Nothing here may need `pre_exec`: without it the standard library starts the process with
+// posix_spawn, which stays fast however much memory this process has.
+#[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
+fn start(spec: &Spec, writer: io::PipeWriter) -> Result<Child, SpawnError> {
+    let mut command = match &spec.program {
+        Program::Line(line) => {
+            let mut command = Command::new(shell());
+            command.arg("-c").arg(line);
+            command
+        }
+        Program::Exec { program, args } => {
+            let mut command = Command::new(program);
+            command.args(args);
+            command
+        }
+    };
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(is_secret_variable) {
+            command.env_remove(&name);
+        }
+    }
+    command.envs([("TERM", "dumb"), ("PAGER", "cat"), ("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0")]);
+    command.envs(spec.env.iter().map(|(name, value)| (name, value)));
+    command.current_dir(&spec.cwd);
+    command.stdin(if spec.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
+    command.stdout(writer.try_clone().map_err(SpawnError::NoPipe)?).stderr(writer);
+    command.process_group(0);
+    command.spawn().map_err(|source| {
+        if !spec.cwd.is_dir() {
+            return SpawnError::NoFolder(spec.cwd.clone());
+        }
+        let program = match &spec.program {
+            Program::Line(_) => shell().to_owned(),
+            Program::Exec { program, .. } => program.to_string_lossy().into_owned(),
+        };
+        SpawnError::NotStarted { program, source }
+    })
+}
+
+/// A process that does not read its input to the end is no error.
+async fn feed(input: Option<(ChildStdin, Vec<u8>)>) {
+    if let Some((mut stdin, bytes)) = input {
+        let _ = stdin.write_all(&bytes).await;
+    }
+}
+
+/// The process and all its children that did not leave the group.
+struct Group {
+    id: Option<Pid>,
+}
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        Self { id: child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw) }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(id) = self.id {
+            let _ = kill_process_group(id, signal);
+            // One that waits for a terminal is stopped and would not notice.
+            let _ = kill_process_group(id, Signal::CONT);
+        }
+    }
+
+    fn let_go(&mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+struct Running {
+    child: Child,
+    group: Group,
+    output: pipe::Receiver,
+    sink: Sink,
+    timing: Timing,
+    started: Instant,
+}
+
+/// What is being done about the process, and when the next step is due.
+#[derive(Clone, Copy)]
+enum Stage {
+    Running,
+    Interrupted {
+        why: Ended,
+        until: Instant,
+    },
+    Terminated {
+        why: Ended,
+        until: Instant,
+    },
+    Killed {
+        why: Ended,
+        until: Instant,
+    },
+    /// The process is gone; a child may still hold the pipe.
+    Draining {
+        ended: Ended,
+        until: Instant,
+    },
+}
+
+impl Running {
+    async fn watch(
+        mut self,
+        cancel: &CancellationToken,
+        mut feeding: std::pin::Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<Ran, SpawnError> {
+        let mut stage = Stage::Running;
+        let mut buffer = Vec::with_capacity(32 * 1024);
+        let (mut open, mut fed) = (true, false);
+        loop {
+            let ended = match stage {
+                Stage::Draining { ended, until } if !open || Instant::now() >= until => Some(ended),
+                // Not even SIGKILL ended it: it hangs in the kernel and is given up.
+                Stage::Killed { why, until } if Instant::now() >= until => Some(why),
+                _ => None,
+            };
+            if let Some(ended) = ended {
+                return Ok(self.finish(ended, open));
+            }
+            let due = self.due(stage);
+            tokio::select! {
+                read = self.output.read_buf(&mut buffer), if open => {
+                    open = matches!(read, Ok(1..));
+                    self.sink.push(&buffer);
+                    buffer.clear();
+                }
+                status = self.child.wait(), if !matches!(stage, Stage::Draining { .. }) => {
+                    stage = self.exited(stage, status);
+                }
+                () = feeding.as_mut(), if !fed => fed = true,
+                () = cancel.cancelled(), if matches!(stage, Stage::Running) => {
+                    stage = self.stop(Ended::Cancelled);
+                }
+                () = sleep_until(due) => stage = self.next_step(stage),
+            }
+        }
+    }
+
+    fn due(&self, stage: Stage) -> Instant {
+        match stage {
+            Stage::Running => {
+                let base = self.started + self.timing.base;
+                let extended = self.sink.meaningful_at.map_or(base, |at| base.max(at + self.timing.extend_on_output));
+                extended.min(self.started + self.timing.max)
+            }
+            Stage::Interrupted { until, .. }
+            | Stage::Terminated { until, .. }
+            | Stage::Killed { until, .. }
+            | Stage::Draining { until, .. } => until,
+        }
+    }
+
+    fn stop(&self, why: Ended) -> Stage {
+        self.group.signal(Signal::INT);
+        Stage::Interrupted { why, until: Instant::now() + self.timing.interrupt_grace }
+    }
+
+    fn next_step(&self, stage: Stage) -> Stage {
+        match stage {
+            // Output may have come in between that gives it more time.
+            Stage::Running if Instant::now() < self.due(stage) => stage,
+            Stage::Running => self.stop(Ended::TimedOut { after: self.started.elapsed() }),
+            Stage::Interrupted { why, .. } => {
+                self.group.signal(Signal::TERM);
+                Stage::Terminated { why, until: Instant::now() + self.timing.terminate_grace }
+            }
+            Stage::Terminated { why, .. } => {
+                self.group.signal(Signal::KILL);
+                Stage::Killed { why, until: Instant::now() + self.timing.terminate_grace }
+            }
+            Stage::Killed { .. } | Stage::Draining { .. } => stage,
+        }
+    }
+
+    fn exited(&self, stage: Stage, status: io::Result<ExitStatus>) -> Stage {
+        let ended = match stage {
+            Stage::Interrupted { why, .. } | Stage::Terminated { why, .. } | Stage::Killed { why, .. } => {
+                self.group.signal(Signal::KILL);
+                why
+            }
+            Stage::Running | Stage::Draining { .. } => ended_by_itself(status),
+        };
+        Stage::Draining { ended, until: Instant::now() + self.timing.drain }
+    }
+
+    fn finish(mut self, ended: Ended, open: bool) -> Ran {
+        match ended {
+            // What it started in the background on purpose lives on.
+            Ended::Exited { .. } => self.group.let_go(),
+            Ended::Killed { .. } | Ended::TimedOut { .. } | Ended::Cancelled => {}
+        }
+        Ran { ended, output: self.sink.finish(), left_behind: open && ended.exit_code().is_some() }
+    }
+}
+
+fn ended_by_itself(status: io::Result<ExitStatus>) -> Ended {
+    match status.map(|status| (status.code(), status.signal())) {
+        Ok((Some(code), _)) => Ended::Exited { code },
+        Ok((None, Some(signal))) => Ended::Killed { signal },
+        Ok((None, None)) | Err(_) => Ended::Killed { signal: 0 },
+    }
+}
+
+/// Where output goes: scrubbed, then to the screen and into the capture.
+struct Sink {
+    capture: Capture,
+    scrub: redact::Stream,
+    live: Option<LiveSink>,
+    text: TextStream,
+    meaningful_at: Option<Instant>,
+}
+
+impl Sink {
+    fn push(&mut self, bytes: &[u8]) {
+        if is_meaningful(bytes) {
+            self.meaningful_at = Some(Instant::now());
+        }
+        if self.scrub.is_idle() {
+            self.pass(bytes);
+        } else {
+            let bytes = self.scrub.push(bytes);
+            self.pass(&bytes);
+        }
+    }
+
+    fn pass(&mut self, bytes: &[u8]) {
+        self.capture.push(bytes);
+        if let Some(live) = &self.live {
+            let text = self.text.push(bytes);
+            if !text.is_empty() {
+                live(&text);
+            }
+        }
+    }
+
+    fn finish(mut self) -> Captured {
+        let rest = self.scrub.finish();
+        self.pass(&rest);
+        self.capture.finish()
+    }
+}

@@ -1,0 +1,116 @@
+//! Finds files by their names, the newest first.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::SystemTime;
+
+use futures_util::future::BoxFuture;
+use globset::{GlobBuilder, GlobMatcher};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::list::folder;
+use super::walk::{Base, is_file};
+use crate::guard::{Permit, Policy};
+use crate::text;
+use crate::tool::{Context, Finished, Risk, Tool, blocking};
+
+const MOST_FILES: usize = 200;
+
+pub(super) struct Glob;
+
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    json!({"type":"object","required":["pattern"],"properties":{
+        "pattern":{"type":"string"},"path":{"type":"string"}}})
+});
+
+impl Tool for Glob {
+    fn name(&self) -> &str {
+        "glob"
+    }
+
+    fn description(&self) -> &str {
+        "Find files by name pattern, like src/**/*.rs; newest first."
+    }
+
+    fn schema(&self) -> &Value {
+        &SCHEMA
+    }
+
+    fn risk(&self, _input: &Value) -> Risk {
+        Risk::Read
+    }
+
+    fn path<'a>(&self, input: &'a Value) -> Option<&'a str> {
+        folder(input)
+    }
+
+    fn summary(&self, input: &Value, workspace: &Path) -> String {
+        let pattern = input.get("pattern").and_then(Value::as_str).unwrap_or_default();
+        let place =
+            folder(input).map(|path| format!(" in `{}`", crate::path::shown(workspace, path))).unwrap_or_default();
+        format!("Find `{}`{place}", text::one_line(pattern))
+    }
+
+    fn detail(&self, input: &Value, policy: &Policy<'_>) -> Result<String, String> {
+        Base::new(policy.workspace, folder(input)).map(|base| base.path.display().to_string())
+    }
+
+    fn run<'a>(&'a self, _permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
+        Box::pin(async move {
+            let summary = self.summary(&input, &context.workspace);
+            let (workspace, cancel) = (context.workspace.clone(), context.cancel.clone());
+            let title = summary.clone();
+            blocking(summary, move || {
+                let pattern = input.get("pattern").and_then(Value::as_str).unwrap_or_default();
+                let base = Base::new(&workspace, folder(&input));
+                let found = base.and_then(|base| find(&base, pattern, &cancel, &title));
+                found.unwrap_or_else(|text| Finished::failed(text, title))
+            })
+            .await
+        })
+    }
+}
+
+/// A matcher for paths relative to where the search begins. A pattern without a folder matches in
+/// every folder.
+pub(super) fn matcher(pattern: &str, base: &Base) -> Result<GlobMatcher, String> {
+    let pattern = match pattern.strip_prefix('/') {
+        Some(absolute) => {
+            let start = base.path.to_string_lossy();
+            let rest = absolute.strip_prefix(start.trim_start_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+            rest.ok_or_else(|| format!("The pattern `{pattern}` must be relative to `{}`.", base.name))?
+        }
+        None => pattern.strip_prefix("./").unwrap_or(pattern),
+    };
+    let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
+    let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
+    glob.map(|glob| glob.compile_matcher())
+        .map_err(|error| format!("The pattern `{pattern}` is not valid: {}.", error.kind()))
+}
+
+fn find(base: &Base, pattern: &str, cancel: &CancellationToken, summary: &str) -> Result<Finished, String> {
+    let matcher = matcher(pattern, base)?;
+    let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
+    for entry in base.walk(|builder| builder).flatten() {
+        if cancel.is_cancelled() {
+            return Ok(Finished::interrupted("Stopped.", summary));
+        }
+        let relative = entry.path().strip_prefix(&base.path).unwrap_or(entry.path());
+        if is_file(&entry) && matcher.is_match(relative) {
+            let modified = entry.metadata().ok().and_then(|metadata| metadata.modified().ok());
+            found.push((modified.unwrap_or(SystemTime::UNIX_EPOCH), entry.into_path()));
+        }
+    }
+    let summary = format!("{summary}, {}", text::count(found.len(), "file", "files"));
+    if found.is_empty() {
+        let text = format!("No file matches `{pattern}` in `{}`. Ignored files were not looked at.", base.name);
+        return Ok(Finished::ok(text, summary));
+    }
+    found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    let mut lines: Vec<String> = found.iter().take(MOST_FILES).map(|(_, path)| base.show(path)).collect();
+    if found.len() > MOST_FILES {
+        lines.push(format!("[{} more: use a narrower pattern]", found.len() - MOST_FILES));
+    }
+    Ok(Finished::ok(lines.join("\n"), summary))
+}

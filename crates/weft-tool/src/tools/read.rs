@@ -1,0 +1,283 @@
+//! Reads a part of a file as numbered lines. Files are streamed, so their size does not matter.
+
+use std::fs::{File, Metadata};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use base64::Engine as _;
+use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use weft_core::message::Image;
+
+use crate::file::{ReadMarks, explain};
+use crate::guard::{Permit, Policy};
+use crate::path::{Located, shown};
+use crate::text;
+use crate::tool::{Context, Finished, Risk, Tool, blocking, parse};
+
+const MOST_LINES: u64 = 2_000;
+const MOST_BYTES: usize = 24 * 1024;
+const LONGEST_LINE: usize = 2_000;
+const LARGEST_IMAGE: u64 = 5 * 1024 * 1024;
+
+pub(super) struct Read;
+
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    json!({"type":"object","required":["path"],"properties":{
+        "path":{"type":"string"},
+        "offset":{"type":"integer","description":"first line, from 1"},
+        "limit":{"type":"integer"}}})
+});
+
+#[derive(Deserialize)]
+struct Input {
+    path: String,
+    #[serde(default)]
+    offset: u64,
+    limit: Option<u64>,
+}
+
+impl Tool for Read {
+    fn name(&self) -> &str {
+        "read"
+    }
+
+    fn description(&self) -> &str {
+        "Read a file as numbered lines (2000 at most), or see an image."
+    }
+
+    fn schema(&self) -> &Value {
+        &SCHEMA
+    }
+
+    fn risk(&self, _input: &Value) -> Risk {
+        Risk::Read
+    }
+
+    fn summary(&self, input: &Value, workspace: &Path) -> String {
+        format!("Read `{}`", shown(workspace, self.path(input).unwrap_or_default()))
+    }
+
+    fn detail(&self, input: &Value, policy: &Policy<'_>) -> Result<String, String> {
+        let located = Located::new(policy.workspace, self.path(input).unwrap_or_default())?;
+        Ok(located.path.display().to_string())
+    }
+
+    fn run<'a>(&'a self, _permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
+        Box::pin(async move {
+            let summary = self.summary(&input, &context.workspace);
+            let (workspace, marks, cancel) =
+                (context.workspace.clone(), context.read_marks.clone(), context.cancel.clone());
+            let title = summary.clone();
+            blocking(summary, move || {
+                read(&workspace, input, &marks, &cancel, &title).unwrap_or_else(|text| Finished::failed(text, title))
+            })
+            .await
+        })
+    }
+}
+
+fn read(
+    workspace: &Path,
+    input: Value,
+    marks: &ReadMarks,
+    cancel: &CancellationToken,
+    summary: &str,
+) -> Result<Finished, String> {
+    let input: Input = parse(input)?;
+    let name = shown(workspace, &input.path);
+    let path = Located::new(workspace, &input.path)?.path;
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => format!("There is no file `{name}`.{}", similar_names(&path)),
+        _ => explain(&name, &error),
+    };
+    // Looked at before it is opened: opening a pipe would wait for its other end.
+    let metadata = std::fs::metadata(&path).map_err(failed)?;
+    if metadata.is_dir() {
+        return Err(format!("`{name}` is a folder. Use `list` to see what is in it."));
+    }
+    if !metadata.is_file() {
+        return Err(format!("`{name}` is not a regular file and cannot be read."));
+    }
+    let mut file = File::open(&path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    let mut start = Vec::new();
+    file.by_ref().take(8 * 1024).read_to_end(&mut start).map_err(failed)?;
+    if let Some(kind) = image_type(&start) {
+        return image(&mut file, &metadata, kind, &name, summary);
+    }
+    if start.contains(&0) {
+        let size = text::size(metadata.len());
+        let text = format!("`{name}` is {}, {size}, not text. Look into it with a command.", binary_kind(&start));
+        return Ok(Finished::ok(text, format!("{summary}, {size}, binary")));
+    }
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    let mut lines = Lines { reader: BufReader::with_capacity(64 * 1024, file), cancel, piece: Vec::new() };
+    let page = page(&mut lines, &input).map_err(failed)?;
+    marks.set(&path, &metadata);
+    finish(page, &input, &name, summary)
+}
+
+struct Page {
+    text: String,
+    first: u64,
+    /// The last line shown, or the last line there is.
+    last: u64,
+    more: bool,
+    lossy: bool,
+    cancelled: bool,
+}
+
+fn page(lines: &mut Lines<'_>, input: &Input) -> io::Result<Page> {
+    let first = input.offset.max(1);
+    let limit = input.limit.unwrap_or(MOST_LINES).clamp(1, MOST_LINES);
+    let mut page = Page { text: String::new(), first, last: 0, more: false, lossy: false, cancelled: false };
+    let mut line = Vec::new();
+    loop {
+        let number = page.last + 1;
+        if number >= first.saturating_add(limit) && !lines.at_end()? {
+            page.more = true;
+            return Ok(page);
+        }
+        let shown = number >= first;
+        let length = lines.next(if shown { LONGEST_LINE } else { 0 }, &mut line)?;
+        page.cancelled = lines.cancel.is_cancelled();
+        let Some(length) = length.filter(|_| !page.cancelled) else { return Ok(page) };
+        if shown {
+            let text = String::from_utf8_lossy(&line);
+            page.lossy |= std::str::from_utf8(&line).is_err_and(|error| error.error_len().is_some());
+            let cut = length.saturating_sub(line.len() as u64);
+            let note = if cut > 0 { format!(" [… {} more in this line]", text::size(cut)) } else { String::new() };
+            let entry = format!("{number}\t{}{note}\n", text.trim_end_matches('\r'));
+            if page.text.len() + entry.len() > MOST_BYTES && !page.text.is_empty() {
+                page.more = true;
+                return Ok(page);
+            }
+            page.text.push_str(&entry);
+        }
+        page.last = number;
+    }
+}
+
+fn finish(page: Page, input: &Input, name: &str, summary: &str) -> Result<Finished, String> {
+    let Page { mut text, first, last, more, lossy, cancelled } = page;
+    if cancelled {
+        return Ok(Finished::interrupted(format!("{text}[stopped here]"), summary));
+    }
+    if text.is_empty() && first > 1 {
+        let lines = text::count(usize::try_from(last).unwrap_or(usize::MAX), "line", "lines");
+        return Err(format!("`{name}` has only {lines}; {} is past its end.", input.offset));
+    }
+    if text.is_empty() {
+        return Ok(Finished::ok("(empty file)", format!("{summary}, empty")));
+    }
+    if lossy {
+        text.push_str("[some bytes are not valid UTF-8 and are shown as \u{fffd}]\n");
+    }
+    if more {
+        text.push_str(&format!("[there is more: read on with offset {}]\n", last + 1));
+    }
+    text.pop();
+    let shown = text::count(usize::try_from(last + 1 - first).unwrap_or(usize::MAX), "line", "lines");
+    Ok(Finished::ok(text, format!("{summary}, {shown}")))
+}
+
+/// Lines of any length, of which only the beginning is held in memory.
+struct Lines<'a> {
+    reader: BufReader<File>,
+    cancel: &'a CancellationToken,
+    piece: Vec<u8>,
+}
+
+impl Lines<'_> {
+    /// Puts up to `keep` bytes of the next line into `line`, without its end. Returns its length.
+    fn next(&mut self, keep: usize, line: &mut Vec<u8>) -> io::Result<Option<u64>> {
+        line.clear();
+        let mut length = 0;
+        loop {
+            self.piece.clear();
+            let read = self.reader.by_ref().take(64 * 1024).read_until(b'\n', &mut self.piece)?;
+            if read == 0 {
+                return Ok((length > 0).then_some(length));
+            }
+            let body = self.piece.strip_suffix(b"\n").unwrap_or(&self.piece);
+            line.extend(body.iter().take(keep - line.len().min(keep)));
+            length += body.len() as u64;
+            if body.len() < read {
+                return Ok(Some(length));
+            }
+            if self.cancel.is_cancelled() {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn at_end(&mut self) -> io::Result<bool> {
+        Ok(self.reader.fill_buf()?.is_empty())
+    }
+}
+
+fn image(file: &mut File, metadata: &Metadata, kind: &str, name: &str, summary: &str) -> Result<Finished, String> {
+    let size = text::size(metadata.len());
+    if metadata.len() > LARGEST_IMAGE {
+        let limit = text::size(LARGEST_IMAGE);
+        return Err(format!(
+            "The image `{name}` is too large to look at ({size}, the limit is {limit}). Scale it down first."
+        ));
+    }
+    let mut bytes = Vec::new();
+    let whole = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(LARGEST_IMAGE).read_to_end(&mut bytes));
+    whole.map_err(|error| explain(name, &error))?;
+    let data: Arc<str> = base64::engine::general_purpose::STANDARD.encode(&bytes).into();
+    let mut finished = Finished::ok(format!("Image `{name}`, {size}."), format!("{summary}, {size}"));
+    finished.output.images.push(Image { media_type: kind.to_owned(), data });
+    Ok(finished)
+}
+
+fn image_type(start: &[u8]) -> Option<&'static str> {
+    if start.starts_with(b"\x89PNG\r\n\x1a\n") {
+        Some("image/png")
+    } else if start.starts_with(b"\xff\xd8\xff") {
+        Some("image/jpeg")
+    } else if start.starts_with(b"GIF87a") || start.starts_with(b"GIF89a") {
+        Some("image/gif")
+    } else if start.starts_with(b"RIFF") && start.get(8..12) == Some(b"WEBP") {
+        Some("image/webp")
+    } else {
+        None
+    }
+}
+
+fn binary_kind(start: &[u8]) -> &'static str {
+    const KINDS: [(&[u8], &str); 10] = [
+        (b"\x7fELF", "a program (ELF)"),
+        (b"%PDF", "a PDF document"),
+        (b"PK\x03\x04", "a ZIP archive (or office document)"),
+        (b"\x1f\x8b", "a gzip archive"),
+        (b"\x28\xb5\x2f\xfd", "a zstd archive"),
+        (b"SQLite format 3", "an SQLite database"),
+        (b"\0asm", "a WebAssembly module"),
+        (b"\xff\xfe", "UTF-16 text (convert it with `iconv`)"),
+        (b"\xfe\xff", "UTF-16 text (convert it with `iconv`)"),
+        (b"\xca\xfe\xba\xbe", "a Java class or Mach-O program"),
+    ];
+    KINDS.iter().find(|(magic, _)| start.starts_with(magic)).map_or("a binary file", |(_, kind)| kind)
+}
+
+/// Files beside it whose names are much like it.
+fn similar_names(path: &Path) -> String {
+    const MOST_LOOKED_AT: usize = 2_000;
+    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+    let Some(entries) = path.parent().and_then(|folder| std::fs::read_dir(folder).ok()) else {
+        return " Its folder does not exist either.".to_owned();
+    };
+    let names = entries.take(MOST_LOOKED_AT).flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut alike: Vec<(f32, String)> = names.map(|name| (text::likeness(&name, &wanted), name)).collect();
+    alike.retain(|(likeness, _)| *likeness > 0.6);
+    alike.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let names: Vec<String> = alike.into_iter().take(3).map(|(_, name)| format!("`{name}`")).collect();
+    if names.is_empty() { String::new() } else { format!(" In that folder there is {}.", names.join(", ")) }
+}

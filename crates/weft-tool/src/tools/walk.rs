@@ -1,0 +1,52 @@
+//! Walking folders the way `list`, `glob` and `search` all do: ignored files are left out, hidden
+//! ones are not, links are not followed, and git's own folder is passed by.
+
+use std::path::{Path, PathBuf};
+
+use ignore::{DirEntry, Walk, WalkBuilder};
+
+use crate::path::{Located, shown};
+
+/// Where a walk begins and how what it finds is named.
+#[derive(Clone)]
+pub(super) struct Base {
+    pub path: PathBuf,
+    /// The folder that names are relative to, if it is not named in full.
+    relative_to: PathBuf,
+    /// As it is shown.
+    pub name: String,
+}
+
+impl Base {
+    pub fn new(workspace: &Path, given: Option<&str>) -> Result<Self, String> {
+        let given = given.filter(|path| !path.trim().is_empty()).unwrap_or(".");
+        let relative_to = Located::new(workspace, ".")?.path;
+        let name = shown(workspace, given);
+        let path = Located::new(workspace, given)?.path;
+        if !path.exists() {
+            return Err(format!("There is no `{name}`. Use `list` to see what is there."));
+        }
+        Ok(Self { path, relative_to, name })
+    }
+
+    /// The same names, but beginning at a folder further in.
+    pub fn at(&self, folder: &Path) -> Self {
+        Self { path: folder.to_owned(), ..self.clone() }
+    }
+
+    /// A found file as it is shown: relative to the workspace, or in full when it is outside.
+    pub fn show(&self, found: &Path) -> String {
+        found.strip_prefix(&self.relative_to).unwrap_or(found).to_string_lossy().into_owned()
+    }
+
+    pub fn walk(&self, configure: impl FnOnce(&mut WalkBuilder) -> &mut WalkBuilder) -> Walk {
+        let mut builder = WalkBuilder::new(&self.path);
+        builder.hidden(false).require_git(false);
+        builder.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+        configure(&mut builder).build()
+    }
+}
+
+pub(super) fn is_file(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|kind| kind.is_file())
+}

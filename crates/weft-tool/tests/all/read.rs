@@ -1,0 +1,127 @@
+use std::io::{Seek as _, SeekFrom, Write as _};
+use std::time::Duration;
+
+use serde_json::json;
+use weft_core::event::Outcome;
+
+use crate::world::World;
+
+#[tokio::test]
+async fn lines_are_numbered_and_paged() {
+    let world = World::new();
+    let text: String = (1..=2_500).map(|number| format!("l{number}\n")).collect();
+    world.file("a.txt", text);
+    let cases = [
+        (json!({"path": "a.txt", "limit": 2}), "1\tl1\n2\tl2\n[there is more: read on with offset 3]"),
+        (json!({"file_path": "a.txt", "offset": "2499"}), "2499\tl2499\n2500\tl2500"),
+        (json!({"path": "a.txt", "offset": 2500, "limit": 1}), "2500\tl2500"),
+        (json!({"path": "a.txt", "offset": 0, "limit": 1}), "1\tl1\n[there is more: read on with offset 2]"),
+    ];
+    for (input, expected) in cases {
+        assert_eq!(world.ok("read", input).await, expected);
+    }
+    let whole = world.run("read", json!({"path": "a.txt"})).await.output;
+    assert!(whole.text.ends_with("2000\tl2000\n[there is more: read on with offset 2001]"), "{}", whole.text);
+    assert_eq!(whole.summary, "Read `a.txt`, 2000 lines");
+}
+
+#[tokio::test]
+async fn odd_files_are_read_or_described() {
+    let world = World::new();
+    world.file("empty", "");
+    world.file("no-end", "one\ntwo");
+    world.file("dos", "one\r\ntwo\r\n");
+    world.file("broken", b"fine\nbad \xff\xfe here\n");
+    world.file("long", format!("{}\nnext\n", "x".repeat(100_000)));
+    world.file("program", b"\x7fELF\x02\x01\x01\0\0\0");
+    world.file("blob", [1, 0, 2, 0]);
+    world.file("utf16", b"\xff\xfeh\0i\0");
+    let cases = [
+        ("empty", "(empty file)"),
+        ("no-end", "1\tone\n2\ttwo"),
+        ("dos", "1\tone\n2\ttwo"),
+        ("broken", "2\tbad \u{fffd}\u{fffd} here\n[some bytes are not valid UTF-8"),
+        ("long", "[… 95 KB more in this line]\n2\tnext"),
+        ("program", "`program` is a program (ELF), 10 B, not text."),
+        ("blob", "`blob` is a binary file, 4 B"),
+        ("utf16", "UTF-16 text"),
+    ];
+    for (path, expected) in cases {
+        let text = world.ok("read", json!({ "path": path })).await;
+        assert!(text.contains(expected), "{path}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_ends_at_24_kilobytes() {
+    let world = World::new();
+    world.file("wide", format!("{}\n", "y".repeat(1_000)).repeat(100));
+    let text = world.ok("read", json!({"path": "wide"})).await;
+    assert!(text.len() < 25 * 1024 && text.ends_with("[there is more: read on with offset 25]"), "{}", text.len());
+    assert!(world.ok("read", json!({"path": "wide", "offset": 25})).await.starts_with("25\ty"));
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_says_why() {
+    let world = World::new();
+    world.file("main.rs", "x");
+    world.file("two-lines", "a\nb\n");
+    let fifo = world.workspace.join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let cases = [
+        (json!({"path": "mian.rs"}), "There is no file `mian.rs`."),
+        (json!({"path": "main.r"}), "In that folder there is `main.rs`."),
+        (json!({"path": "no/such/folder"}), "Its folder does not exist either."),
+        (json!({"path": "."}), "is a folder. Use `list`"),
+        (json!({"path": "fifo"}), "not a regular file"),
+        (json!({"path": "two-lines", "offset": 9}), "has only 2 lines; 9 is past its end."),
+        (json!({"path": "main.rs/x"}), "is a file, not a folder"),
+    ];
+    for (input, expected) in cases {
+        let text = world.fails("read", input.clone()).await;
+        assert!(text.contains(expected), "{input}: {text}");
+    }
+}
+
+/// Two gigabytes, of which only the beginning is on disk: reading must not load it.
+#[tokio::test]
+async fn a_huge_file_is_streamed() {
+    let world = World::new();
+    let path = world.file("huge.log", "line\n".repeat(50_000));
+    let mut file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.seek(SeekFrom::Start(2 << 30)).unwrap();
+    file.write_all(b"the end").unwrap();
+    let text = world.ok("read", json!({"path": "huge.log", "offset": 49_999, "limit": 2})).await;
+    assert_eq!(text, "49999\tline\n50000\tline\n[there is more: read on with offset 50001]");
+}
+
+#[tokio::test]
+async fn reading_on_and_on_can_be_stopped() {
+    let world = World::new();
+    let path = world.file("huge.log", "line\n".repeat(5_000));
+    std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(1 << 40).unwrap();
+    let stop = world.cancel.clone();
+    let reading = world.run("read", json!({"path": "huge.log", "offset": 6_000}));
+    let (finished, ()) = tokio::join!(reading, async {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        stop.cancel();
+    });
+    assert_eq!(finished.outcome, Outcome::Interrupted);
+}
+
+#[tokio::test]
+async fn images_are_shown() {
+    let world = World::new();
+    for (name, magic, kind) in [
+        ("a.png", b"\x89PNG\r\n\x1a\n....".as_slice(), "image/png"),
+        ("b.jpg", b"\xff\xd8\xff\xe0....", "image/jpeg"),
+        ("c.gif", b"GIF89a......", "image/gif"),
+        ("d.webp", b"RIFF\0\0\0\0WEBP", "image/webp"),
+    ] {
+        world.file(name, magic);
+        let output = world.run("read", json!({ "path": name })).await.output;
+        assert_eq!(output.images.iter().map(|image| image.media_type.as_str()).collect::<Vec<_>>(), [kind], "{name}");
+    }
+    world.file("big.png", [b"\x89PNG\r\n\x1a\n".as_slice(), &vec![0; 5 << 20]].concat());
+    assert!(world.fails("read", json!({"path": "big.png"})).await.contains("too large"));
+}
