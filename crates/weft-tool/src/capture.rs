@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use grep_matcher::Matcher as _;
@@ -304,11 +304,6 @@ impl TextStream {
         });
         cut.unwrap_or(0)
     }
-}
-
-/// The name a call's output is saved under.
-pub(crate) fn spill(folder: &Path, name: &str) -> Spill {
-    Spill { folder: folder.to_owned(), name: name.to_owned() }
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::*;
+use std::path::Path;
 
 fn capture(folder: &Path, chunks: impl IntoIterator<Item = Vec<u8>>) -> Captured {
-    let mut capture = Capture::new(Some(spill(folder, "call/../1")));
+    let mut capture = Capture::new(Some(Spill { folder: folder.to_owned(), name: "call/../1".into() }));
     for chunk in chunks {
         capture.push(&chunk);
     }

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rustix::fs::{Access, access};
+
 use crate::text;
 
 /// Larger files are changed with a command, not in memory.
@@ -91,6 +93,15 @@ pub(crate) fn read_whole(path: &Path, shown: &str) -> Result<Whole, String> {
         format!("`{shown}` is not valid UTF-8 text. Change it with a command, such as `sed` or `iconv`.")
     })?;
     Ok(Whole { text, metadata })
+}
+
+/// A replacement takes the place of a file even where the file itself must not be written, so
+/// that is looked at before. The error is for the model.
+pub(crate) fn ensure_writable(path: &Path, metadata: &Metadata, shown: &str) -> Result<(), String> {
+    if metadata.permissions().readonly() || access(path, Access::WRITE_OK).is_err() {
+        return Err(format!("`{shown}` is read-only. Ask the person before you change its permissions."));
+    }
+    Ok(())
 }
 
 /// Why a file operation failed and what to do, for the model.

@@ -143,7 +143,7 @@ impl Guard {
             Ok(allowed) => allowed,
             Err(Refusal { outcome, text, summary }) => return Verdict::Refuse { outcome, text, summary },
         };
-        let summary = allowed.tool.summary(&allowed.input, policy.workspace);
+        let summary = self.summary(allowed.tool, &allowed.input, policy.workspace);
         let (reason, grant) = match (allowed.risk, allowed.consent) {
             (Risk::Ask(kind), _) => return Verdict::Ask { kind, question: summary },
             (Risk::Read | Risk::Write | Risk::Run, Consent::NotNeeded) => return Verdict::Run { summary },
@@ -167,7 +167,7 @@ impl Guard {
             Ok(allowed) => allowed,
             Err(refusal) => return Finished::new(refusal.outcome, refusal.text, refusal.summary),
         };
-        let summary = allowed.tool.summary(&allowed.input, &context.workspace);
+        let summary = self.summary(allowed.tool, &allowed.input, &context.workspace);
         let consented = match allowed.consent {
             Consent::NotNeeded => true,
             Consent::Needed | Consent::Always(_) => context.approved,
@@ -202,7 +202,7 @@ impl Guard {
     fn decide(&self, call: &ToolCall, policy: &Policy<'_>) -> Result<Allowed<'_>, Refusal> {
         let (tool, input) = self.understand(call)?;
         let risk = tool.risk(&input);
-        let refuse = |outcome, text| Refusal { outcome, text, summary: tool.summary(&input, policy.workspace) };
+        let refuse = |outcome, text| Refusal { outcome, text, summary: self.summary(tool, &input, policy.workspace) };
         let located = match tool.path(&input).map(|path| Located::new(policy.workspace, path)) {
             Some(Ok(located)) => Some(located),
             Some(Err(text)) => return Err(refuse(Outcome::Invalid, text)),
@@ -238,6 +238,12 @@ impl Guard {
         }
     }
 
+    fn summary(&self, tool: &dyn Tool, input: &Value, workspace: &Path) -> String {
+        let mut summary = tool.summary(input, workspace);
+        self.redaction.scrub(&mut summary);
+        summary
+    }
+
     fn clean(&self, output: &mut Output) {
         self.redaction.scrub(&mut output.text);
         self.redaction.scrub(&mut output.summary);
@@ -256,7 +262,7 @@ const SAFE: &str = "Not done: the session is in `safe` mode, in which nothing is
      Say what you would do; the person can switch to `ask` or `auto` mode with Shift+Tab or `--mode`.";
 
 fn reading(located: &Located, policy: &Policy<'_>) -> Consent {
-    if located.path.starts_with(policy.outputs) {
+    if path::lies_in(&located.path, policy.outputs) {
         return Consent::NotNeeded;
     }
     if located.secret {

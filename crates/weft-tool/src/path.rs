@@ -36,6 +36,11 @@ impl Located {
     }
 }
 
+/// Whether something found lies in a folder that is given as it comes.
+pub(crate) fn lies_in(found: &Path, folder: &Path) -> bool {
+    resolve(Path::new("/"), folder).is_ok_and(|folder| found.starts_with(folder))
+}
+
 /// Where to write. Writing outside the workspace is refused whatever the mode.
 pub(crate) fn for_writing(workspace: &Path, given: &str) -> Result<PathBuf, String> {
     let located = Located::new(workspace, given)?;

@@ -139,8 +139,8 @@ pub enum SpawnError {
 /// Runs a process to its end, its timeout or its cancellation. Dropping the future kills it.
 pub async fn run(spec: Spec) -> Result<Ran, SpawnError> {
     let (reader, writer) = io::pipe().map_err(SpawnError::NoPipe)?;
-    let mut child = start(&spec, writer)?;
     let output = pipe::Receiver::from_owned_fd(OwnedFd::from(reader)).map_err(SpawnError::NoPipe)?;
+    let mut child = start(&spec, writer)?;
     let group = Group::of(&child);
     let input = child.stdin.take().zip(spec.stdin);
     let sink = Sink {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use weft_core::ask::Grant;
 
 use crate::diff::Diff;
-use crate::file::{Known, ReadMarks, ReplaceError, Whole, explain, read_whole, replace};
+use crate::file::{Known, ReadMarks, ReplaceError, Whole, ensure_writable, explain, read_whole, replace};
 use crate::guard::{Permit, Policy};
 use crate::path::{for_writing, shown};
 use crate::text;
@@ -126,9 +126,7 @@ impl Target {
     /// What is there, and what the edits make of it.
     fn apply(&self) -> Result<(Whole, Edited), String> {
         let whole = read_whole(&self.path, &self.name)?;
-        if whole.metadata.permissions().readonly() {
-            return Err(format!("`{}` is read-only. Ask the person before you change its permissions.", self.name));
-        }
+        ensure_writable(&self.path, &whole.metadata, &self.name)?;
         let mut edited = Edited { text: whole.text.clone(), replaced: 0 };
         for (index, edit) in self.edits.iter().enumerate() {
             let (text, count) =

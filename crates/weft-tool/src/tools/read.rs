@@ -1,5 +1,6 @@
 //! Reads a part of a file as numbered lines. Files are streamed, so their size does not matter.
 
+use std::borrow::Cow;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
@@ -147,11 +148,9 @@ fn page(lines: &mut Lines<'_>, input: &Input) -> io::Result<Page> {
         page.cancelled = lines.cancel.is_cancelled();
         let Some(length) = length.filter(|_| !page.cancelled) else { return Ok(page) };
         if shown {
-            let text = String::from_utf8_lossy(&line);
-            page.lossy |= std::str::from_utf8(&line).is_err_and(|error| error.error_len().is_some());
-            let cut = length.saturating_sub(line.len() as u64);
-            let note = if cut > 0 { format!(" [… {} more in this line]", text::size(cut)) } else { String::new() };
-            let entry = format!("{number}\t{}{note}\n", text.trim_end_matches('\r'));
+            let (text, lossy) = shown_line(&line, length);
+            page.lossy |= lossy;
+            let entry = format!("{number}\t{text}\n");
             if page.text.len() + entry.len() > MOST_BYTES && !page.text.is_empty() {
                 page.more = true;
                 return Ok(page);
@@ -160,6 +159,21 @@ fn page(lines: &mut Lines<'_>, input: &Input) -> io::Result<Page> {
         }
         page.last = number;
     }
+}
+
+/// A line as it is shown, and whether it had bytes that are no text.
+fn shown_line(kept: &[u8], length: u64) -> (String, bool) {
+    let cut = length.saturating_sub(kept.len() as u64);
+    let (text, error) = match std::str::from_utf8(kept) {
+        Ok(text) => (Cow::Borrowed(text), None),
+        Err(error) => (String::from_utf8_lossy(kept), Some(error)),
+    };
+    if cut == 0 {
+        return (text.trim_end_matches('\r').to_owned(), error.is_some());
+    }
+    // A letter may have been cut in two.
+    let lossy = error.is_some_and(|error| error.error_len().is_some());
+    (format!("{} [… {} more in this line]", text.trim_end_matches('\u{fffd}'), text::size(cut)), lossy)
 }
 
 fn finish(page: Page, input: &Input, name: &str, summary: &str) -> Result<Finished, String> {

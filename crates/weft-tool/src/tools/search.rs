@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use futures_util::future::BoxFuture;
-use globset::GlobMatcher;
 use grep_matcher::Matcher as _;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
@@ -23,6 +22,8 @@ use crate::tool::{Context, Finished, Risk, Tool, blocking, parse};
 const MOST_MATCHES: usize = 100;
 const MOST_BYTES: usize = 24 * 1024;
 const MOST_CONTEXT: usize = 10;
+/// Files with longer lines than this are passed by.
+const LONGEST_LINE: usize = 8 * 1024 * 1024;
 /// A line longer than twice this is shown around its match.
 const AROUND: usize = 150;
 
@@ -100,6 +101,7 @@ fn search(workspace: &Path, input: Value, cancel: &CancellationToken, summary: &
     let mut found = Found::default();
     let mut searcher = SearcherBuilder::new()
         .line_number(true)
+        .heap_limit(Some(LONGEST_LINE))
         .binary_detection(BinaryDetection::quit(0))
         .before_context(input.context.min(MOST_CONTEXT))
         .after_context(input.context.min(MOST_CONTEXT))
@@ -110,7 +112,9 @@ fn search(workspace: &Path, input: Value, cancel: &CancellationToken, summary: &
         }
         // A file that was asked for by name was allowed by name.
         let named = entry.depth() == 0;
-        if !is_file(&entry) || !named && (is_secret(entry.path()) || !wanted(only.as_ref(), &base, entry.path())) {
+        let relative = entry.path().strip_prefix(&base.path).unwrap_or(entry.path());
+        let wanted = named || !is_secret(relative) && only.as_ref().is_none_or(|only| only.is_match(relative));
+        if !is_file(&entry) || !wanted {
             continue;
         }
         let file = base.show(entry.path());
@@ -139,10 +143,6 @@ fn finish(found: &Found, base: &Base, pattern: &str, fallback: Option<&str>, sum
         text.push_str("\n[there may be more: narrow the pattern, the path or the glob]");
     }
     Finished::ok(text, format!("{summary}, {}", text::count(found.matches, "match", "matches")))
-}
-
-fn wanted(only: Option<&GlobMatcher>, base: &Base, path: &Path) -> bool {
-    only.is_none_or(|only| only.is_match(path.strip_prefix(&base.path).unwrap_or(path)))
 }
 
 /// A matcher, and a word on it if the pattern had to be taken literally.

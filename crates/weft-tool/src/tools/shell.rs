@@ -10,9 +10,8 @@ use serde_json::{Value, json};
 use weft_core::ask::Grant;
 use weft_core::event::{Display, Outcome};
 
-use crate::capture::spill;
 use crate::guard::{Permit, Policy};
-use crate::process::{self, Ended, Program, Ran, Spec, Timing};
+use crate::process::{self, Ended, Program, Ran, Spec, Spill, Timing};
 use crate::text;
 use crate::tool::{Context, Finished, Risk, Tool, parse};
 
@@ -84,7 +83,7 @@ impl Tool for Shell {
                 cancel: context.cancel.clone(),
                 live: Some(context.live.clone()),
                 redaction: permit.redaction().clone(),
-                spill: Some(spill(&context.outputs, context.call.as_str())),
+                spill: Some(Spill { folder: context.outputs.clone(), name: context.call.as_str().to_owned() }),
                 ..Spec::new(Program::Line(input.command.clone()), &context.workspace)
             };
             match process::run(spec).await {

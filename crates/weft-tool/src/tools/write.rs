@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use weft_core::ask::Grant;
 
 use crate::diff::Diff;
-use crate::file::{Known, ReadMarks, ReplaceError, explain, read_whole, replace};
+use crate::file::{Known, ReadMarks, ReplaceError, ensure_writable, explain, read_whole, replace};
 use crate::guard::{Permit, Policy};
 use crate::path::{for_writing, shown};
 use crate::tool::{Context, Finished, Risk, Tool, blocking, parse};
@@ -116,9 +116,7 @@ impl Change {
 /// What is in a file that may be overwritten: one that the session has read, as it was then.
 fn overwritable(path: &Path, name: &str, marks: &ReadMarks) -> Result<String, String> {
     let whole = read_whole(path, name)?;
-    if whole.metadata.permissions().readonly() {
-        return Err(format!("`{name}` is read-only. Ask the person before you change its permissions."));
-    }
+    ensure_writable(path, &whole.metadata, name)?;
     match marks.known(path, &whole.metadata) {
         Known::Current => Ok(whole.text),
         Known::Unread => Err(format!(

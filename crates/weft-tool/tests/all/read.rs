@@ -33,6 +33,8 @@ async fn odd_files_are_read_or_described() {
     world.file("dos", "one\r\ntwo\r\n");
     world.file("broken", b"fine\nbad \xff\xfe here\n");
     world.file("long", format!("{}\nnext\n", "x".repeat(100_000)));
+    world.file("long-letters", format!("x{}", "ä".repeat(5_000)));
+    world.file("cut", b"fine\nbad \xc3");
     world.file("program", b"\x7fELF\x02\x01\x01\0\0\0");
     world.file("blob", [1, 0, 2, 0]);
     world.file("utf16", b"\xff\xfeh\0i\0");
@@ -42,6 +44,8 @@ async fn odd_files_are_read_or_described() {
         ("dos", "1\tone\n2\ttwo"),
         ("broken", "2\tbad \u{fffd}\u{fffd} here\n[some bytes are not valid UTF-8"),
         ("long", "[… 95 KB more in this line]\n2\tnext"),
+        ("long-letters", "ää [… 7.8 KB more in this line]"),
+        ("cut", "2\tbad \u{fffd}\n[some bytes are not valid UTF-8"),
         ("program", "`program` is a program (ELF), 10 B, not text."),
         ("blob", "`blob` is a binary file, 4 B"),
         ("utf16", "UTF-16 text"),
