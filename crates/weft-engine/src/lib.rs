@@ -1,1 +1,26 @@
+//! The engine: makes happen what the machines of `weft-core` decide.
+//!
+//! [`driver`] is the loop: commit events, then perform effects, then feed the results back.
+//! [`engine`] starts and finds drivers. It reaches models only through the gate, effects only
+//! through the guard and state only through the log, and knows nothing of terminals or HTTP.
 
+pub mod agent;
+pub mod clock;
+pub mod config;
+mod driver;
+pub mod engine;
+pub mod error;
+pub mod hooks;
+mod memory;
+mod models;
+pub mod paths;
+mod prompt;
+mod titles;
+mod watch;
+
+pub use clock::Clock;
+pub use config::{Config, Loaded};
+pub use engine::{Engine, NewSession, Setup, Tape};
+pub use error::EngineError;
+pub use paths::Home;
+pub use watch::{Live, Watch};

@@ -1,0 +1,43 @@
+# `make run` starts Weft, `make test` is what CI runs, `make bench` measures, `make lint` checks style.
+CARGO ?= cargo
+NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
+# CI clones anew each time; a target directory outside the clone is shared between its steps and runs.
+ifdef CI
+export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/weft-ci-target
+export CARGO_INCREMENTAL ?= 0
+endif
+
+.PHONY: run build test lint deny bench fuzz install clean
+
+run: ## Build and start a chat in this folder
+	$(CARGO) run --release -p weft
+
+build:
+	$(CARGO) build --release -p weft
+
+install: ## Put `weft` into ~/.cargo/bin
+	$(CARGO) install --locked --path crates/weft
+
+test: lint
+ifdef NEXTEST
+	$(CARGO) nextest run --workspace --no-fail-fast
+else
+	$(CARGO) test --workspace
+endif
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+deny: ## Licences, bans and sources of all dependencies (installs cargo-deny if it is missing)
+	command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
+	$(CARGO) deny check licenses bans sources
+
+bench: ## PEERS=1 also installs and measures codex and pi
+	bench/run $(if $(PEERS),--peers)
+
+fuzz: ## Needs cargo-fuzz and a nightly toolchain; SECONDS=60 per target
+	cd fuzz && ./run $(or $(SECONDS),60)
+
+clean:
+	$(CARGO) clean

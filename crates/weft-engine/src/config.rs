@@ -1,0 +1,242 @@
+//! Settings: defaults, then the project's file, the user's, the project's local one, and the
+//! environment; later ones win.
+//!
+//! A file that is not TOML is an error that names the place. A single wrong field is a warning,
+//! and that field is left out. A project's files come with other people's code, so they can narrow
+//! what agents may do but never widen it: no hooks, no providers, no budgets, no looser mode.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use toml::{Table, Value};
+use weft_core::{Cost, Limits, Mode, ModelName};
+use weft_model::{Catalog, Effort};
+
+use crate::hooks::HookConfig;
+use crate::paths::Home;
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Config {
+    pub model: Option<ModelName>,
+    pub mode: Mode,
+    pub agent: Option<String>,
+    pub effort: Option<Effort>,
+    pub limits: Limits,
+    pub budget: BudgetSettings,
+    pub providers: BTreeMap<String, ProviderSettings>,
+    pub hooks: Vec<HookConfig>,
+    /// More models, or other facts about known ones, by `provider/model`.
+    pub models: Table,
+}
+
+/// How much may be spent, in US dollars. Absent is unlimited, 0 is none.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BudgetSettings {
+    /// In a calendar month, by everything.
+    pub month_usd: Option<f64>,
+    /// By one session.
+    pub session_usd: Option<f64>,
+    /// By one turn.
+    pub turn_usd: Option<f64>,
+    /// In a calendar month, by provider.
+    pub providers: BTreeMap<String, f64>,
+}
+
+/// A provider that is not built in, or other settings for one that is.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProviderSettings {
+    /// `anthropic`, `responses`, `chat` or `gemini`.
+    pub protocol: Option<String>,
+    pub base_url: Option<String>,
+    pub headers: BTreeMap<String, String>,
+    /// Environment variables that may hold the key.
+    pub key_env: Vec<String>,
+    /// Calls at the same time.
+    pub concurrency: Option<usize>,
+    /// Seconds of silence after which a stream counts as lost.
+    pub idle_seconds: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct LimitSettings {
+    rounds: Option<u32>,
+    tool_calls: Option<u32>,
+    minutes: Option<u64>,
+    tokens: Option<u64>,
+    cost_usd: Option<f64>,
+    failed_rounds: Option<u32>,
+    repeats: Option<u32>,
+}
+
+/// A configuration with what was noticed while reading it.
+#[derive(Debug, Clone, Default)]
+pub struct Loaded {
+    pub config: Config,
+    /// One sentence each, for people.
+    pub warnings: Vec<String>,
+    /// The files that were read.
+    pub sources: Vec<PathBuf>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("{}:{line}:{column}: this settings file is not valid TOML: {message}. Mend it, or move it away", path.display())]
+    Syntax { path: PathBuf, line: usize, column: usize, message: String },
+    #[error("cannot read the settings file {}: {source}", path.display())]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error("{variable} is set to `{value}`: {reason}")]
+    Environment { variable: &'static str, value: String, reason: String },
+}
+
+/// Whose file it is, which decides what it may say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    Project,
+    User,
+}
+
+impl Loaded {
+    /// Reads all settings that apply in `workspace`. `env` looks up environment variables.
+    pub fn read(home: &Home, workspace: &Path, env: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let mut loaded = Self::default();
+        let files = [
+            (workspace.join(".weft/config.toml"), Trust::Project),
+            (home.config_file(), Trust::User),
+            (workspace.join(".weft/local/config.toml"), Trust::Project),
+        ];
+        let mut loosest = Mode::default();
+        for (path, trust) in files {
+            let Some(table) = read_table(&path)? else { continue };
+            loaded.take(&path, trust, table, &mut loosest);
+            loaded.sources.push(path);
+        }
+        if let Some(text) = env("WEFT_MODEL").filter(|text| !text.is_empty()) {
+            loaded.config.model = Some(parse_env("WEFT_MODEL", text)?);
+        }
+        if let Some(text) = env("WEFT_MODE").filter(|text| !text.is_empty()) {
+            loaded.config.mode = parse_env("WEFT_MODE", text)?;
+        }
+        Ok(loaded)
+    }
+
+    /// Checks one setting as a file would, so that a wrong one can be refused before it is written.
+    pub fn check(key: &str, value: &Value) -> Result<(), String> {
+        let mut loaded = Self::default();
+        let mut table = Table::new();
+        let mut parts: Vec<&str> = key.split('.').collect();
+        let last = parts.pop().unwrap_or(key);
+        let mut inner = &mut table;
+        for part in parts {
+            let next = inner.entry(part).or_insert_with(|| Value::Table(Table::new()));
+            let Value::Table(next) = next else { return Err(format!("`{key}` is not a setting")) };
+            inner = next;
+        }
+        inner.insert(last.to_owned(), value.clone());
+        loaded.take(Path::new("config.toml"), Trust::User, table, &mut Mode::default());
+        loaded.warnings.pop().map_or(Ok(()), Err)
+    }
+
+    fn take(&mut self, path: &Path, trust: Trust, table: Table, loosest: &mut Mode) {
+        for (key, value) in table {
+            if trust == Trust::Project && matches!(key.as_str(), "providers" | "hooks" | "budget" | "models") {
+                self.warn(path, &key, "only your own settings may say this; it is left out");
+                continue;
+            }
+            if let Err(reason) = self.set(&key, value, trust, *loosest) {
+                self.warn(path, &key, &reason);
+            }
+        }
+        if trust == Trust::User {
+            *loosest = (*loosest).max_loose(self.config.mode);
+        }
+    }
+
+    fn set(&mut self, key: &str, value: Value, trust: Trust, loosest: Mode) -> Result<(), String> {
+        let config = &mut self.config;
+        match key {
+            "model" => config.model = Some(typed(value)?),
+            "mode" => {
+                let mode: Mode = typed(value)?;
+                if trust == Trust::Project && mode.max_loose(loosest) != loosest {
+                    return Err(format!("a project may not loosen the mode to `{mode}`; it is left out"));
+                }
+                config.mode = mode;
+            }
+            "agent" => config.agent = Some(typed(value)?),
+            "effort" => config.effort = Some(typed(value)?),
+            "limits" => apply_limits(&mut config.limits, typed(value)?),
+            "budget" => config.budget = typed(value)?,
+            "providers" => config.providers.extend(typed::<BTreeMap<String, ProviderSettings>>(value)?),
+            "hooks" => config.hooks = typed(value)?,
+            "models" => {
+                let models: Table = typed(value)?;
+                Catalog::with_user_models(&models).map_err(|error| error.to_string())?;
+                config.models = models;
+            }
+            _ => return Err("there is no such setting; it is left out".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn warn(&mut self, path: &Path, key: &str, reason: &str) {
+        self.warnings.push(format!("{}: `{key}`: {}", path.display(), reason.trim()));
+    }
+}
+
+trait Looseness {
+    fn max_loose(self, other: Self) -> Self;
+}
+
+impl Looseness for Mode {
+    fn max_loose(self, other: Self) -> Self {
+        let rank = |mode| Self::ALL.iter().position(|known| *known == mode);
+        if rank(self) >= rank(other) { self } else { other }
+    }
+}
+
+fn apply_limits(limits: &mut Limits, set: LimitSettings) {
+    limits.rounds = set.rounds.or(limits.rounds);
+    limits.tool_calls = set.tool_calls.or(limits.tool_calls);
+    limits.wall_clock_ms = set.minutes.map(|minutes| minutes.saturating_mul(60_000)).or(limits.wall_clock_ms);
+    limits.tokens = set.tokens.or(limits.tokens);
+    limits.cost = set.cost_usd.map(Cost::from_usd).or(limits.cost);
+    limits.failed_rounds = set.failed_rounds.or(limits.failed_rounds);
+    limits.repeats = set.repeats.or(limits.repeats);
+}
+
+fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    value.try_into().map_err(|error: toml::de::Error| format!("{}; it is left out", error.message().trim()))
+}
+
+fn parse_env<T: std::str::FromStr<Err = String>>(variable: &'static str, value: String) -> Result<T, ConfigError> {
+    value.parse().map_err(|reason| ConfigError::Environment { variable, value, reason })
+}
+
+fn read_table(path: &Path) -> Result<Option<Table>, ConfigError> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(source) if matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),
+    };
+    text.parse::<Table>().map(Some).map_err(|error| {
+        let offset = error.span().map_or(0, |span| span.start).min(text.len());
+        let before = text.get(..offset).unwrap_or_default();
+        ConfigError::Syntax {
+            path: path.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: before.chars().rev().take_while(|letter| *letter != '\n').count() + 1,
+            message: error.message().trim().to_owned(),
+        }
+    })
+}
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod tests;

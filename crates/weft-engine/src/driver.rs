@@ -1,0 +1,644 @@
+//! The driver of one session: apply, commit, act.
+//!
+//! It holds the session's machine while there is something to do. Each round of its loop takes
+//! what has happened, steps the machine, makes the events durable, and only then performs effects
+//! and tells watchers. When nothing is under way any more it ends and leaves memory; the next
+//! command, answer or timer starts a new one from disk.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use weft_core::event::{Outcome, Output, RoundAnswered, SessionStarted, Spent};
+use weft_core::turn::Verdict;
+use weft_core::{
+    AskId, CallId, Effect, Event, Failure, FailureKind, Input, Machine, Phase, Recorded, SessionId, State, ToolCall, Usage,
+};
+use weft_model::{Admission, Chunk, ChunkStream, Priority, Request};
+use weft_store::{Append, StoreError};
+use weft_tool::{Context, Finished, Policy, ReadMarks, guard};
+
+use crate::engine::Shared;
+use crate::error::EngineError;
+use crate::hooks::HookPoint;
+use crate::memory;
+use crate::models::Chosen;
+use crate::titles;
+use crate::watch::Live;
+
+/// What has been streamed is saved this often.
+const SAVE_EVERY: Duration = Duration::from_millis(250);
+/// A snapshot is taken at the end of a turn, and in long turns after this many events.
+const SNAPSHOT_EVERY: u64 = 256;
+/// A session with nothing to do stays in memory while somebody watches it; this is how often that
+/// is looked at.
+const LINGER: Duration = Duration::from_secs(1);
+/// How often a commit that the disk refuses is tried again, and how long in between.
+const COMMIT_TRIES: u32 = 30;
+const COMMIT_PAUSE: Duration = Duration::from_secs(2);
+
+/// Somebody wants something of the session.
+pub struct Command {
+    pub input: Input,
+    pub reply: oneshot::Sender<Result<(), EngineError>>,
+}
+
+/// Something that was under way is done.
+enum Done {
+    Model(Input),
+    Tool { call: CallId, outcome: Outcome, output: Output, millis: u64, ran: Vec<weft_core::event::HookRan> },
+    Prepared { call: CallId, verdict: Verdict, ran: Vec<weft_core::event::HookRan> },
+    Title(Option<weft_core::event::TitleSet>),
+    Hooks(Vec<weft_core::event::HookRan>),
+}
+
+pub struct Driver {
+    shared: Arc<Shared>,
+    session: SessionId,
+    machine: Machine,
+    inbox: mpsc::UnboundedReceiver<Command>,
+    running: JoinSet<Done>,
+    cancel_model: CancellationToken,
+    cancel_tools: CancellationToken,
+    committed: u64,
+    snapshot_at: u64,
+    /// The model and prompt of the turn that is under way.
+    chosen: Option<Chosen>,
+    title_wanted: bool,
+    /// Which files the session has read, while it is in memory.
+    read_marks: ReadMarks,
+    /// The first event of a session that is not on disk yet.
+    begin: Option<SessionStarted>,
+}
+
+impl Driver {
+    pub fn new(
+        shared: Arc<Shared>,
+        state: State,
+        inbox: mpsc::UnboundedReceiver<Command>,
+        begin: Option<SessionStarted>,
+        title_wanted: bool,
+    ) -> Self {
+        Self {
+            session: state.id,
+            committed: state.seq,
+            snapshot_at: state.seq,
+            machine: Machine::new(state),
+            shared,
+            inbox,
+            running: JoinSet::new(),
+            cancel_model: CancellationToken::new(),
+            cancel_tools: CancellationToken::new(),
+            chosen: None,
+            title_wanted,
+            read_marks: ReadMarks::default(),
+            begin,
+        }
+    }
+
+    /// Works until there is nothing left to do. Tells the engine when it leaves.
+    pub async fn run(mut self) {
+        if let Err(error) = self.work().await {
+            let reason: Arc<str> = error.to_string().into();
+            self.cancel_model.cancel();
+            self.cancel_tools.cancel();
+            self.shared.forget(self.session);
+            while let Ok(command) = self.inbox.try_recv() {
+                let _ = command.reply.send(Err(EngineError::Stopped(reason.to_string())));
+            }
+            self.shared.publish(self.session, &Live::Broken(reason));
+        }
+    }
+
+    async fn work(&mut self) -> Result<(), EngineError> {
+        self.take_over().await?;
+        loop {
+            let Some(batch) = self.next_batch().await else { return Ok(()) };
+            self.handle(batch).await?;
+        }
+    }
+
+    /// A turn that was under way when its process died is carried on before anything else.
+    async fn take_over(&mut self) -> Result<(), EngineError> {
+        let state = self.machine.state();
+        let abandoned = match state.phase {
+            Phase::Idle | Phase::Retrying { .. } => false,
+            Phase::Ready | Phase::Calling | Phase::Compacting => true,
+            Phase::Tools => !state.is_waiting(),
+        };
+        if !abandoned {
+            return Ok(());
+        }
+        let mut partial = String::new();
+        let mut outputs = Vec::new();
+        for (key, text) in self.shared.store.partials(self.session)? {
+            if key == ROUND_KEY {
+                partial = text;
+            } else {
+                outputs.push((CallId::new(key), text));
+            }
+        }
+        self.handle(Batch::of(Input::Recover { partial, outputs })).await
+    }
+
+    /// Waits for something to happen, then takes everything else that has happened as well, so that
+    /// it is committed together. `None` when the session can leave memory.
+    async fn next_batch(&mut self) -> Option<Batch> {
+        let mut batch = Batch::default();
+        let wake_at = self.machine.state().wake_at();
+        if self.running.is_empty() {
+            if self.shared.leave_if_idle(self.session, &self.inbox, wake_at) {
+                return None;
+            }
+            let pause = wake_at.map_or(LINGER, |at| {
+                LINGER.min(Duration::from_millis(at.millis_since(self.shared.clock.now())))
+            });
+            tokio::select! {
+                command = self.inbox.recv() => batch.command(command?),
+                () = tokio::time::sleep(pause) => batch.inputs.push_back((Input::Wake, None)),
+            }
+        } else {
+            let clock = self.shared.clock;
+            tokio::select! {
+                biased;
+                command = self.inbox.recv() => batch.command(command?),
+                done = self.running.join_next() => batch.done(done),
+                () = async { match wake_at { Some(at) => clock.sleep_until(at).await, None => std::future::pending().await } } => {
+                    batch.inputs.push_back((Input::Wake, None));
+                }
+            }
+        }
+        while let Ok(command) = self.inbox.try_recv() {
+            batch.command(command);
+        }
+        while let Some(done) = self.running.try_join_next() {
+            batch.done(Some(done));
+        }
+        Some(batch)
+    }
+
+    /// One round of the loop: step, commit, act.
+    async fn handle(&mut self, batch: Batch) -> Result<(), EngineError> {
+        let mut effects = Vec::new();
+        let mut replies = Vec::new();
+        if let Some(started) = self.begin.take() {
+            self.step(Input::Begin(started), &mut effects)?;
+        }
+        for (input, reply) in batch.inputs {
+            let result = self.step(input, &mut effects);
+            if let Some(reply) = reply {
+                replies.push((reply, result));
+            }
+        }
+        let committed = self.commit().await;
+        for (reply, result) in replies {
+            let answer = match &committed {
+                Ok(_) => result,
+                Err(error) => Err(in_use(self.session, error)),
+            };
+            let _ = reply.send(answer);
+        }
+        let events = committed?;
+        for effect in effects {
+            self.perform(effect);
+        }
+        self.after_commit(&events);
+        Ok(())
+    }
+
+    /// Steps the machine. The guard's word is asked at once where it needs no hook, so that a call
+    /// and its start are one commit.
+    fn step(&mut self, input: Input, effects: &mut Vec<Effect>) -> Result<(), EngineError> {
+        if matches!(input, Input::Submit { .. } | Input::Recover { .. } | Input::Continue | Input::SetModel(_)) {
+            self.choose_model(&input)?;
+        }
+        let now = self.shared.clock.now();
+        let mut todo = VecDeque::from(self.machine.step(now, input)?);
+        while let Some(effect) = todo.pop_front() {
+            match effect {
+                Effect::Prepare { call } if !self.shared.hooks.any(HookPoint::BeforeTool, Some(&call.name)) => {
+                    let verdict = self.verdict(&call);
+                    todo.extend(self.machine.step(now, Input::Prepared { call: call.id, verdict })?);
+                }
+                Effect::CallModel
+                | Effect::CancelModel
+                | Effect::Prepare { .. }
+                | Effect::RunTool { .. }
+                | Effect::CancelTools
+                | Effect::Compact { .. } => effects.push(effect),
+            }
+        }
+        Ok(())
+    }
+
+    fn verdict(&self, call: &ToolCall) -> Verdict {
+        let state = self.machine.state();
+        if self.chosen.as_ref().is_some_and(|chosen| !chosen.has_tool(&call.name)) {
+            return Verdict::Refuse {
+                outcome: Outcome::Invalid,
+                text: format!("There is no tool `{}` here.", call.name),
+                summary: format!("Unknown tool {}", call.name),
+            };
+        }
+        let outputs = self.shared.home.outputs(self.session);
+        let policy = Policy {
+            mode: state.mode,
+            grants: &state.grants,
+            workspace: state.workspace.as_ref(),
+            outputs: &outputs,
+            read_marks: &self.read_marks,
+        };
+        match self.shared.guard.prepare(call, &policy) {
+            guard::Verdict::Run { summary } => Verdict::Run { summary },
+            guard::Verdict::Refuse { outcome, text, summary } => Verdict::Refuse { outcome, text, summary },
+            guard::Verdict::Ask { kind, question } => {
+                Verdict::Ask { ask: self.shared.draw(AskId::from_random), kind, question, deadline: None }
+            }
+        }
+    }
+
+    /// Makes the emitted events durable. A full disk is waited for; nothing else is done meanwhile.
+    async fn commit(&mut self) -> Result<Vec<Event>, EngineError> {
+        let events = self.machine.take_events();
+        if events.is_empty() {
+            return Ok(events);
+        }
+        let state = self.machine.state();
+        let at = state.updated_at;
+        let settled = events.iter().any(|event| {
+            matches!(event, Event::RoundAnswered(_) | Event::RoundFailed(_) | Event::ToolFinished(_) | Event::TurnEnded(_))
+        });
+        let turn_ended = events.iter().any(|event| matches!(event, Event::TurnEnded(_)));
+        let mut append = Append::new(self.committed, state, at, events.clone());
+        append.clear_partials = settled;
+        if state.can_snapshot() && (turn_ended || state.seq - self.snapshot_at >= SNAPSHOT_EVERY) {
+            append.snapshot = weft_store::encode_snapshot(state).ok();
+            self.snapshot_at = state.seq;
+        }
+        let mut tries = 0;
+        loop {
+            match self.shared.store.append(append.clone()).await {
+                Ok(()) => break,
+                Err(error @ (StoreError::Full { .. } | StoreError::Locked { .. })) if tries < COMMIT_TRIES => {
+                    tries += 1;
+                    self.shared.publish(self.session, &Live::Notice(format!("{error} Trying again.").into()));
+                    tokio::time::sleep(COMMIT_PAUSE).await;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let first = self.committed + 1;
+        self.committed = state.seq;
+        if self.shared.is_watched(self.session) {
+            for (seq, event) in (first..).zip(&events) {
+                let recorded = Recorded { session: self.session, seq, at, event: event.clone() };
+                self.shared.publish(self.session, &Live::Event(Arc::new(recorded)));
+            }
+        }
+        Ok(events)
+    }
+
+    fn after_commit(&mut self, events: &[Event]) {
+        for event in events {
+            if let Event::TurnEnded(_) = event {
+                if self.machine.state().turn.is_none() {
+                    self.chosen = None;
+                }
+                self.after_turn();
+            }
+        }
+    }
+
+    /// What follows a turn without being part of it: a title, and the user's hooks.
+    fn after_turn(&mut self) {
+        let state = self.machine.state();
+        if self.title_wanted && state.title.is_none() {
+            self.title_wanted = false;
+            if let Ok(chosen) = self.shared.models.choose(&self.shared, state) {
+                let request = titles::request(state, &chosen);
+                let admission = admission(&chosen, state, Priority::Knowledge, &request);
+                let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
+                let clock = self.shared.clock;
+                self.running.spawn(async move { Done::Title(titles::read(stream, &chosen, clock).await) });
+            }
+        }
+        if self.shared.hooks.any(HookPoint::AfterPrompt, None) {
+            let (hooks, session, workspace) = (self.shared.hooks.clone(), self.session, state.workspace.clone());
+            self.running.spawn(async move {
+                let verdict = hooks.prompt(HookPoint::AfterPrompt, session, workspace.as_ref(), "").await;
+                Done::Hooks(verdict.ran)
+            });
+        }
+    }
+
+    /// Settles model, prompt and tools for the turn that begins.
+    fn choose_model(&mut self, input: &Input) -> Result<(), EngineError> {
+        let state = self.machine.state();
+        let chosen = match input {
+            Input::SetModel(model) => self.shared.models.choose_named(&self.shared, state, model)?,
+            _ if self.chosen.is_some() => return Ok(()),
+            _ => self.shared.models.choose(&self.shared, state)?,
+        };
+        self.machine.set_compact_at(memory::compact_at(&chosen.info));
+        self.chosen = Some(chosen);
+        Ok(())
+    }
+
+    // ---- effects
+
+    fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::CallModel => self.call_model(),
+            Effect::CancelModel => self.cancel_model.cancel(),
+            Effect::CancelTools => self.cancel_tools.cancel(),
+            Effect::RunTool { call, approved } => self.run_tool(call, approved),
+            Effect::Prepare { call } => self.prepare_with_hooks(call),
+            Effect::Compact { .. } => self.compact(),
+        }
+    }
+
+    fn call_model(&mut self) {
+        let Some(chosen) = self.chosen.clone() else {
+            let failure = Failure::new(FailureKind::Config, "No model is set up for this session.");
+            self.running.spawn(async move { Done::Model(Input::CallFailed { failure, partial: String::new(), spent: None }) });
+            return;
+        };
+        let state = self.machine.state();
+        let request = Request {
+            model: Arc::clone(&chosen.name.model),
+            system: Arc::clone(&chosen.system),
+            tools: Arc::clone(&chosen.tools),
+            messages: state.conversation.entries.clone(),
+            max_output: u32::try_from(memory::max_output(&chosen.info)).unwrap_or(u32::MAX),
+            effort: self.shared.config.effort,
+            session: self.session,
+        };
+        let admission = admission(&chosen, state, Priority::User, &request);
+        let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
+        self.cancel_model = CancellationToken::new();
+        self.cancel_tools = CancellationToken::new();
+        let listener = Listener {
+            shared: Arc::clone(&self.shared),
+            session: self.session,
+            workspace: state.workspace.clone(),
+            cancel: self.cancel_model.clone(),
+        };
+        self.running.spawn(async move { Done::Model(listener.listen(stream, chosen).await) });
+    }
+
+    fn run_tool(&mut self, call: ToolCall, approved: bool) {
+        let state = self.machine.state();
+        let context = Context {
+            session: self.session,
+            call: call.id.clone(),
+            workspace: state.workspace.clone().into(),
+            outputs: self.shared.home.outputs(self.session),
+            cancel: self.cancel_tools.clone(),
+            live: Arc::new(|_| {}),
+            approved,
+            mode: state.mode,
+            grants: state.grants.clone(),
+            read_marks: self.read_marks.clone(),
+        };
+        let shared = Arc::clone(&self.shared);
+        self.running.spawn(async move { run_tool(shared, call, context).await });
+    }
+
+    fn prepare_with_hooks(&mut self, call: ToolCall) {
+        let verdict = self.verdict(&call);
+        let hooks = self.shared.hooks.clone();
+        let session = self.session;
+        let workspace = self.machine.state().workspace.clone();
+        self.running.spawn(async move {
+            let hooked = hooks.tool(HookPoint::BeforeTool, session, workspace.as_ref(), &call, None).await;
+            let verdict = match hooked.refused {
+                Some(reason) => Verdict::Refuse {
+                    outcome: Outcome::Denied,
+                    text: format!("A hook refused this call: {reason}"),
+                    summary: "Refused by a hook".to_owned(),
+                },
+                None => verdict,
+            };
+            Done::Prepared { call: call.id, verdict, ran: hooked.ran }
+        });
+    }
+
+    fn compact(&mut self) {
+        let state = self.machine.state();
+        let Some(chosen) = self.chosen.clone() else {
+            let cut = memory::cut(state, memory::compact_at(&weft_model::ModelInfo::unknown()));
+            self.running.spawn(async move { Done::Model(Input::Compacted(memory::extractive(&cut))) });
+            return;
+        };
+        let cut = memory::cut(state, memory::compact_at(&chosen.info));
+        if !chosen.can_summarise() {
+            self.running.spawn(async move { Done::Model(Input::Compacted(memory::extractive(&cut))) });
+            return;
+        }
+        let request = chosen.plain_request(
+            memory::SUMMARISE,
+            memory::transcript(&cut.old, usize::try_from(chosen.info.window * 2).unwrap_or(usize::MAX)),
+            2_048,
+            self.session,
+        );
+        let admission = admission(&chosen, state, Priority::User, &request);
+        let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
+        self.cancel_model = CancellationToken::new();
+        let cancel = self.cancel_model.clone();
+        let clock = self.shared.clock;
+        self.running.spawn(async move {
+            let started = clock.now();
+            let answer = tokio::select! {
+                () = cancel.cancelled() => {
+                    let failure = Failure::new(FailureKind::Cancelled, "Stopped.");
+                    return Done::Model(Input::CallFailed { failure, partial: String::new(), spent: None });
+                }
+                answer = titles::collect(stream) => answer,
+            };
+            let compacted = match answer {
+                Some((text, usage)) if !text.trim().is_empty() => {
+                    memory::by_model(&cut, &text, Some(chosen.spent(usage, clock.now().millis_since(started))))
+                }
+                Some(_) | None => memory::extractive(&cut),
+            };
+            Done::Model(Input::Compacted(compacted))
+        });
+    }
+}
+
+/// The key under which a round's partial answer is saved; a tool's is its call id.
+const ROUND_KEY: &str = "";
+
+/// Follows one model call.
+struct Listener {
+    shared: Arc<Shared>,
+    session: SessionId,
+    workspace: String,
+    cancel: CancellationToken,
+}
+
+impl Listener {
+    async fn listen(self, mut stream: ChunkStream, chosen: Chosen) -> Input {
+        let started = self.shared.clock.now();
+        let mut partial = String::new();
+        let mut saved = (Instant::now(), 0);
+        loop {
+            let chunk = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => {
+                    let failure = Failure::new(FailureKind::Cancelled, "Stopped while the model was answering.");
+                    return Input::CallFailed { failure, partial, spent: None };
+                }
+                chunk = stream.next() => chunk,
+            };
+            let spent = |usage: Usage| chosen.spent(usage, self.shared.clock.now().millis_since(started));
+            match chunk {
+                Some(Chunk::Text(text)) => {
+                    partial.push_str(&text);
+                    self.publish(|| Live::Text(text.into()));
+                }
+                Some(Chunk::Thinking(text)) => self.publish(|| Live::Thinking(text.into())),
+                Some(Chunk::ToolStart { call, name }) => self.publish(|| Live::ToolBegun { call, name: name.into() }),
+                Some(Chunk::ToolDelta { .. }) => {}
+                Some(Chunk::Done(answer)) => {
+                    let spent = spent(answer.usage);
+                    return Input::Answered(self.answered(answer, spent));
+                }
+                Some(Chunk::Failed { failure, usage }) => {
+                    return Input::CallFailed { failure, partial, spent: usage.map(spent) };
+                }
+                None => {
+                    let failure = Failure::new(FailureKind::StreamBroken, "The model's answer ended without an end.");
+                    return Input::CallFailed { failure, partial, spent: None };
+                }
+            }
+            if partial.len() > saved.1 && saved.0.elapsed() >= SAVE_EVERY {
+                saved = (Instant::now(), partial.len());
+                // A partial that cannot be saved costs nothing but itself: the call goes on.
+                let _ = self.shared.store.save_partial(self.session, ROUND_KEY, partial.clone()).await;
+            }
+        }
+    }
+
+    fn answered(&self, answer: weft_model::Answer, spent: Spent) -> RoundAnswered {
+        let workspace = self.workspace.as_ref();
+        let plan = weft_core::message::calls_of(&answer.parts).map(|call| self.shared.guard.plan(call, workspace)).collect();
+        RoundAnswered { parts: answer.parts, stop: answer.stop, spent, plan }
+    }
+
+    fn publish(&self, live: impl FnOnce() -> Live) {
+        if self.shared.is_watched(self.session) {
+            self.shared.publish(self.session, &live());
+        }
+    }
+}
+
+/// Runs one tool through the guard, showing and saving its output as it comes.
+async fn run_tool(shared: Arc<Shared>, call: ToolCall, mut context: Context) -> Done {
+    let started = Instant::now();
+    let (session, workspace) = (context.session, context.workspace.clone());
+    let (sender, mut output) = mpsc::unbounded_channel::<String>();
+    context.live = Arc::new(move |text: &str| {
+        let _ = sender.send(text.to_owned());
+    });
+    let mut seen = String::new();
+    let mut saved = (Instant::now(), 0);
+    let mut run = Box::pin(shared.guard.run(&call, context));
+    let mut finished: Finished = loop {
+        tokio::select! {
+            biased;
+            finished = &mut run => break finished,
+            Some(text) = output.recv() => {
+                if seen.len() < PARTIAL_OUTPUT_CAP {
+                    seen.push_str(&text);
+                }
+                shared.publish(session, &Live::ToolOutput { call: call.id.clone(), text: text.into() });
+                if seen.len() > saved.1 && saved.0.elapsed() >= SAVE_EVERY {
+                    saved = (Instant::now(), seen.len());
+                    let _ = shared.store.save_partial(session, call.id.as_str(), seen.clone()).await;
+                }
+            }
+        }
+    };
+    drop(run);
+    let mut ran = Vec::new();
+    if shared.hooks.any(HookPoint::AfterTool, Some(&call.name)) {
+        let text = Some(finished.output.text.as_str());
+        let hooked = shared.hooks.tool(HookPoint::AfterTool, session, &workspace, &call, text).await;
+        for added in hooked.added.into_iter().chain(hooked.refused) {
+            finished.output.text.push_str("\n\n[hook] ");
+            finished.output.text.push_str(&added);
+        }
+        ran = hooked.ran;
+    }
+    let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Done::Tool { call: call.id, outcome: finished.outcome, output: finished.output, millis, ran }
+}
+
+/// How much of a running tool's output is kept for the case of a crash.
+const PARTIAL_OUTPUT_CAP: usize = 16 * 1024;
+
+fn admission(chosen: &Chosen, state: &State, priority: Priority, request: &Request) -> Admission {
+    Admission {
+        provider: Arc::clone(&chosen.name.provider),
+        priority,
+        session: state.id,
+        task: state.turn.as_ref().map(|turn| u64::from(turn.number)),
+        estimate: chosen.estimate(state.context_tokens, request.max_output),
+    }
+}
+
+/// The error of a commit, for everybody who waited for it.
+fn in_use(session: SessionId, error: &EngineError) -> EngineError {
+    match error {
+        EngineError::Store(StoreError::Stale { expected, found }) => {
+            EngineError::Store(StoreError::Stale { expected: *expected, found: *found })
+        }
+        EngineError::Store(StoreError::Owned { pid }) => EngineError::InUse { session, pid: *pid },
+        other => EngineError::Stopped(other.to_string()),
+    }
+}
+
+/// What has happened since the last commit.
+#[derive(Default)]
+struct Batch {
+    inputs: VecDeque<(Input, Option<oneshot::Sender<Result<(), EngineError>>>)>,
+}
+
+impl Batch {
+    fn of(input: Input) -> Self {
+        Self { inputs: VecDeque::from([(input, None)]) }
+    }
+
+    fn command(&mut self, command: Command) {
+        self.inputs.push_back((command.input, Some(command.reply)));
+    }
+
+    fn push(&mut self, input: Input) {
+        self.inputs.push_back((input, None));
+    }
+
+    fn done(&mut self, done: Option<Result<Done, tokio::task::JoinError>>) {
+        // A task of ours that panicked or was aborted leaves its call open; recovery will say so.
+        let Some(Ok(done)) = done else { return };
+        match done {
+            Done::Model(input) => self.push(input),
+            Done::Tool { call, outcome, output, millis, ran } => {
+                ran.into_iter().for_each(|ran| self.push(Input::HookRan(ran)));
+                self.push(Input::ToolDone { call, outcome, output, millis });
+            }
+            Done::Prepared { call, verdict, ran } => {
+                ran.into_iter().for_each(|ran| self.push(Input::HookRan(ran)));
+                self.push(Input::Prepared { call, verdict });
+            }
+            Done::Title(Some(title)) => self.push(Input::SetTitle(title)),
+            Done::Title(None) => {}
+            Done::Hooks(ran) => ran.into_iter().for_each(|ran| self.push(Input::HookRan(ran))),
+        }
+    }
+}

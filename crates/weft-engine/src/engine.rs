@@ -1,0 +1,497 @@
+//! The engine: where sessions are started, found, watched and woken.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, mpsc, oneshot};
+use weft_core::event::{Delivery, Origin, SessionStarted, TitleSet};
+use weft_core::{
+    Answer, AskId, Input, InputId, Limits, Mode, ModelName, SessionId, State, Timestamp, UserPart,
+};
+use weft_model::provider::ProviderConfig;
+use weft_model::{Catalog, Gate, Model};
+use weft_store::{Commit, Options, Owner, Store, StoreError};
+use weft_tool::{Guard, Registry};
+
+use crate::agent::{self, Agent};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::driver::{Command, Driver};
+use crate::error::EngineError;
+use crate::hooks::{HookPoint, Hooks};
+use crate::models::Models;
+use crate::paths::Home;
+use crate::watch::{Live, WATCH_BUFFER, Watch};
+
+/// What an engine is made of. The defaults are the product's; tests put fakes for the model's words
+/// and for time.
+pub struct Setup {
+    pub home: Home,
+    pub config: Config,
+    pub clock: Clock,
+    /// Draws random numbers, for ids.
+    pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// Looks up environment variables.
+    pub env: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    /// Records or replays every model call.
+    pub tape: Option<Tape>,
+    /// Replaces every provider.
+    pub model: Option<Arc<dyn Model>>,
+    /// Replaces the database in `home`.
+    pub store: Option<Store>,
+    pub registry: Registry,
+}
+
+/// A cassette in the machine.
+#[derive(Debug, Clone)]
+pub enum Tape {
+    Record(PathBuf),
+    Replay(PathBuf),
+}
+
+impl Setup {
+    pub fn new(home: Home, config: Config) -> Self {
+        Self {
+            home,
+            config,
+            clock: Clock::System,
+            random: Arc::new(|| getrandom::u64().unwrap_or_default()),
+            env: Arc::new(|name| std::env::var(name).ok()),
+            tape: None,
+            model: None,
+            store: None,
+            registry: Registry::builtin(),
+        }
+    }
+}
+
+/// What a new session starts with; the rest comes from the agent and the settings.
+#[derive(Debug, Clone, Default)]
+pub struct NewSession {
+    /// The folder it works in, absolute.
+    pub workspace: PathBuf,
+    pub agent: Option<String>,
+    pub model: Option<ModelName>,
+    pub mode: Option<Mode>,
+    pub limits: Option<Limits>,
+    /// On whose behalf it runs.
+    pub parent: Option<SessionId>,
+    /// Ask the model for a title after the first turn.
+    pub title: bool,
+}
+
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+    notice: Option<Arc<str>>,
+}
+
+/// What all drivers of an engine share.
+pub(crate) struct Shared {
+    pub home: Home,
+    pub config: Config,
+    pub clock: Clock,
+    pub store: Store,
+    pub gate: Gate,
+    pub guard: Guard,
+    pub hooks: Hooks,
+    pub models: Models,
+    random: Arc<dyn Fn() -> u64 + Send + Sync>,
+    slots: Mutex<HashMap<SessionId, Slot>>,
+    timers: Mutex<Timers>,
+    timer_changed: Notify,
+}
+
+/// A session that is in memory, or watched, or not yet begun.
+#[derive(Default)]
+struct Slot {
+    inbox: Option<mpsc::UnboundedSender<Command>>,
+    watchers: Vec<mpsc::Sender<Live>>,
+    seed: Option<Seed>,
+}
+
+/// A session that nobody has said anything in. It is not on disk.
+#[derive(Clone)]
+struct Seed {
+    started: SessionStarted,
+    title: bool,
+}
+
+#[derive(Default)]
+struct Timers {
+    due: BinaryHeap<Reverse<(Timestamp, SessionId)>>,
+    running: bool,
+}
+
+impl Engine {
+    /// Opens the database and makes everything ready. Does no work beyond that.
+    pub fn open(setup: Setup) -> Result<Self, EngineError> {
+        let (store, notice) = match setup.store {
+            Some(store) => (store, None),
+            None => {
+                for folder in [&setup.home.data, &setup.home.state, &setup.home.config] {
+                    std::fs::create_dir_all(folder)
+                        .map_err(|source| EngineError::Home { path: folder.display().to_string(), source })?;
+                }
+                let opened = Store::open(Options {
+                    path: setup.home.database(),
+                    backups: setup.home.backups(),
+                    locks: setup.home.locks(),
+                    commit: Commit::Thread,
+                })?;
+                (opened.store, opened.notice.map(|notice| notice.to_string().into()))
+            }
+        };
+        let models = Models::new(&setup.config, &setup.home, setup.env, setup.tape, setup.model, &setup.registry);
+        let gate = models.gate(&setup.config, &store, setup.clock);
+        let guard = Guard::new(setup.registry, models.guard_config());
+        let shared = Arc::new(Shared {
+            hooks: Hooks::new(setup.config.hooks.clone()),
+            home: setup.home,
+            config: setup.config,
+            clock: setup.clock,
+            store,
+            gate,
+            guard,
+            models,
+            random: setup.random,
+            slots: Mutex::default(),
+            timers: Mutex::default(),
+            timer_changed: Notify::new(),
+        });
+        Ok(Self { shared, notice })
+    }
+
+    /// Something the person should know about the opening, such as a restored database.
+    pub fn notice(&self) -> Option<&str> {
+        self.notice.as_deref()
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.shared.store
+    }
+
+    pub fn gate(&self) -> &Gate {
+        &self.shared.gate
+    }
+
+    pub fn catalog(&self) -> &Catalog {
+        self.shared.models.catalog()
+    }
+
+    /// The providers that are built in or set up.
+    pub fn providers(&self) -> &[ProviderConfig] {
+        self.shared.models.providers()
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.shared.config
+    }
+
+    pub fn clock(&self) -> Clock {
+        self.shared.clock
+    }
+
+    /// How many sessions this engine has in memory.
+    pub fn in_memory(&self) -> usize {
+        self.shared.slots().values().filter(|slot| slot.inbox.is_some()).count()
+    }
+
+    /// The model a new session uses when nobody names one.
+    pub fn default_model(&self) -> ModelName {
+        self.shared.models.default_model()
+    }
+
+    /// A new session. Nothing is on disk until somebody says something in it.
+    pub fn create(&self, new: NewSession) -> Result<SessionId, EngineError> {
+        let shared = &self.shared;
+        let agent_name = new.agent.or_else(|| shared.config.agent.clone()).unwrap_or_else(|| agent::DEFAULT.to_owned());
+        let agent = Agent::find(&agent_name, &shared.home, &new.workspace)?;
+        let mut limits = new.limits.unwrap_or_else(|| shared.config.limits.clone());
+        agent.limits.apply(&mut limits);
+        let model = new.model.or(agent.model).unwrap_or_else(|| shared.models.default_model());
+        shared.models.check(&model)?;
+        let started = SessionStarted {
+            workspace: new.workspace.to_string_lossy().into_owned(),
+            agent: agent.name,
+            model,
+            mode: new.mode.or(agent.mode).unwrap_or(shared.config.mode),
+            limits,
+            origin: new.parent.map(|parent| Origin::Child { parent }),
+            labels: Default::default(),
+        };
+        let session = shared.draw(SessionId::from_random);
+        shared.slots().entry(session).or_default().seed = Some(Seed { started, title: new.title });
+        Ok(session)
+    }
+
+    /// Says something in a session. Durable when this returns.
+    pub async fn submit(
+        &self,
+        session: SessionId,
+        mut content: Vec<UserPart>,
+        delivery: Delivery,
+    ) -> Result<InputId, EngineError> {
+        if self.shared.hooks.any(HookPoint::BeforePrompt, None) {
+            let ran = self.before_prompt(session, &mut content).await?;
+            for ran in ran {
+                self.send(session, Input::HookRan(ran)).await?;
+            }
+        }
+        let id = self.shared.draw(InputId::from_random);
+        self.send(session, Input::Submit { id, content, delivery }).await?;
+        Ok(id)
+    }
+
+    async fn before_prompt(
+        &self,
+        session: SessionId,
+        content: &mut Vec<UserPart>,
+    ) -> Result<Vec<weft_core::event::HookRan>, EngineError> {
+        let text: String = content
+            .iter()
+            .filter_map(|part| match part {
+                UserPart::Text { text } => Some(text.as_str()),
+                UserPart::Image(_) => None,
+            })
+            .collect();
+        let workspace = self.workspace(session)?;
+        let verdict = self.shared.hooks.prompt(HookPoint::BeforePrompt, session, workspace.as_ref(), &text).await;
+        if let Some(reason) = verdict.refused {
+            return Err(EngineError::Hook(reason));
+        }
+        content.extend(verdict.added.into_iter().map(|added| UserPart::text(format!("\n[hook] {added}"))));
+        Ok(verdict.ran)
+    }
+
+    fn workspace(&self, session: SessionId) -> Result<String, EngineError> {
+        let seeded = self.shared.slots().get(&session).and_then(|slot| slot.seed.as_ref().map(|seed| seed.started.workspace.clone()));
+        match seeded {
+            Some(workspace) => Ok(workspace),
+            None => Ok(self.shared.store.load(session)?.workspace),
+        }
+    }
+
+    /// Takes back something that is still queued.
+    pub async fn withdraw(&self, session: SessionId, input: InputId) -> Result<(), EngineError> {
+        self.send(session, Input::Withdraw { id: input }).await
+    }
+
+    /// Answers an ask, and goes on with the turn.
+    pub async fn answer(&self, session: SessionId, ask: AskId, answer: Answer, by: &str) -> Result<(), EngineError> {
+        self.send(session, Input::Answer { ask, answer, by: by.to_owned(), proceed: true }).await
+    }
+
+    /// Answers an ask, and leaves the rest to whoever carries the session on.
+    pub async fn record_answer(&self, session: SessionId, ask: AskId, answer: Answer, by: &str) -> Result<(), EngineError> {
+        self.send(session, Input::Answer { ask, answer, by: by.to_owned(), proceed: false }).await
+    }
+
+    pub async fn stop(&self, session: SessionId) -> Result<(), EngineError> {
+        self.send(session, Input::Stop).await
+    }
+
+    /// Carries on a session whose turn was cut off or ended early.
+    pub async fn carry_on(&self, session: SessionId) -> Result<(), EngineError> {
+        let state = self.shared.store.load(session)?;
+        if state.turn.is_some() {
+            // Starting the driver is enough: it takes over what it finds.
+            return self.send(session, Input::Wake).await;
+        }
+        self.send(session, Input::Continue).await
+    }
+
+    pub async fn set_mode(&self, session: SessionId, mode: Mode) -> Result<(), EngineError> {
+        if let Some(seed) = self.shared.slots().get_mut(&session).and_then(|slot| slot.seed.as_mut()) {
+            seed.started.mode = mode;
+            return Ok(());
+        }
+        self.send(session, Input::SetMode(mode)).await
+    }
+
+    pub async fn set_model(&self, session: SessionId, model: ModelName) -> Result<(), EngineError> {
+        self.shared.models.check(&model)?;
+        if let Some(seed) = self.shared.slots().get_mut(&session).and_then(|slot| slot.seed.as_mut()) {
+            seed.started.model = model;
+            return Ok(());
+        }
+        self.send(session, Input::SetModel(model)).await
+    }
+
+    pub async fn set_title(&self, session: SessionId, title: String) -> Result<(), EngineError> {
+        self.send(session, Input::SetTitle(TitleSet { title, spent: None })).await
+    }
+
+    /// A copy of a session up to and including event `seq`, to be taken another way.
+    pub async fn fork(&self, session: SessionId, seq: Option<u64>) -> Result<SessionId, EngineError> {
+        let new = self.shared.draw(SessionId::from_random);
+        let last = self.shared.store.load(session)?.seq;
+        self.shared.store.fork(session, seq.unwrap_or(last).min(last), new, self.shared.clock.now()).await?;
+        Ok(new)
+    }
+
+    /// What is known of a session now, from disk.
+    pub fn state(&self, session: SessionId) -> Result<State, EngineError> {
+        Ok(self.shared.store.load(session)?)
+    }
+
+    /// Looks on from now. Subscribe first, then read the log, then nothing is missed.
+    pub fn watch(&self, session: SessionId) -> Watch {
+        let (sender, inbox) = mpsc::channel(WATCH_BUFFER);
+        self.shared.slots().entry(session).or_default().watchers.push(sender);
+        Watch { inbox, closed: false }
+    }
+
+    /// Hands an input to the session's driver, starting one if there is none, and waits until it is
+    /// durable. Another process may have written meanwhile; then it is tried once more on what is
+    /// there now.
+    async fn send(&self, session: SessionId, input: Input) -> Result<(), EngineError> {
+        match self.send_once(session, input.clone()).await {
+            Err(EngineError::Store(StoreError::Stale { .. })) => self.send_once(session, input).await,
+            other => other,
+        }
+    }
+
+    async fn send_once(&self, session: SessionId, input: Input) -> Result<(), EngineError> {
+        let (reply, answer) = oneshot::channel();
+        let mut command = Command { input, reply };
+        loop {
+            match self.shared.hand_over(session, command) {
+                None => break,
+                Some(back) => command = back,
+            }
+            self.shared.start(session)?;
+        }
+        answer.await.unwrap_or_else(|_| Err(EngineError::Stopped("its driver ended".to_owned())))
+    }
+}
+
+impl Shared {
+    fn slots(&self) -> MutexGuard<'_, HashMap<SessionId, Slot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn draw<T>(&self, make: fn(u64) -> T) -> T {
+        make((self.random)())
+    }
+
+    /// Gives a command to the session's driver; gives it back if there is none.
+    fn hand_over(&self, session: SessionId, command: Command) -> Option<Command> {
+        let slots = self.slots();
+        match slots.get(&session).and_then(|slot| slot.inbox.as_ref()) {
+            Some(inbox) => inbox.send(command).err().map(|refused| refused.0),
+            None => Some(command),
+        }
+    }
+
+    /// Starts a driver from the seed or from disk.
+    fn start(self: &Arc<Self>, session: SessionId) -> Result<(), EngineError> {
+        let seed = self.slots().get(&session).and_then(|slot| slot.seed.clone());
+        let state = match &seed {
+            Some(_) => State::new(session),
+            None => {
+                if let Owner::Alive { pid } = self.store.owner(session)? {
+                    return Err(EngineError::InUse { session, pid });
+                }
+                self.store.load(session)?
+            }
+        };
+        let mut slots = self.slots();
+        let slot = slots.entry(session).or_default();
+        if slot.inbox.as_ref().is_some_and(|inbox| !inbox.is_closed()) {
+            return Ok(());
+        }
+        let (sender, inbox) = mpsc::unbounded_channel();
+        slot.inbox = Some(sender);
+        slot.seed = None;
+        let title = seed.as_ref().is_some_and(|seed| seed.title);
+        let driver = Driver::new(Arc::clone(self), state, inbox, seed.map(|seed| seed.started), title);
+        tokio::spawn(driver.run());
+        Ok(())
+    }
+
+    /// Lets a driver leave if nobody has sent anything and nobody looks on. Decided under the lock,
+    /// so that no command is lost.
+    pub fn leave_if_idle(
+        self: &Arc<Self>,
+        session: SessionId,
+        inbox: &mpsc::UnboundedReceiver<Command>,
+        wake_at: Option<Timestamp>,
+    ) -> bool {
+        let mut slots = self.slots();
+        let Some(slot) = slots.get_mut(&session) else { return true };
+        slot.watchers.retain(|watcher| !watcher.is_closed());
+        if !inbox.is_empty() || !slot.watchers.is_empty() {
+            return false;
+        }
+        slots.remove(&session);
+        drop(slots);
+        if let Some(at) = wake_at {
+            self.wake_later(session, at);
+        }
+        true
+    }
+
+    /// Drops a driver that broke. Watchers stay.
+    pub fn forget(&self, session: SessionId) {
+        if let Some(slot) = self.slots().get_mut(&session) {
+            slot.inbox = None;
+        }
+    }
+
+    pub fn is_watched(&self, session: SessionId) -> bool {
+        self.slots().get(&session).is_some_and(|slot| !slot.watchers.is_empty())
+    }
+
+    /// Shows something to everybody who looks on. A watcher that is too slow is dropped, and
+    /// notices.
+    pub fn publish(&self, session: SessionId, live: &Live) {
+        if let Some(slot) = self.slots().get_mut(&session) {
+            slot.watchers.retain(|watcher| watcher.try_send(live.clone()).is_ok());
+        }
+    }
+
+    /// Remembers to wake a session that has left memory.
+    fn wake_later(self: &Arc<Self>, session: SessionId, at: Timestamp) {
+        let mut timers = self.timers.lock().unwrap_or_else(PoisonError::into_inner);
+        timers.due.push(Reverse((at, session)));
+        self.timer_changed.notify_one();
+        if !timers.running {
+            timers.running = true;
+            let engine = Arc::downgrade(self);
+            tokio::spawn(async move {
+                while let Some(shared) = engine.upgrade() {
+                    let next = shared.next_timer();
+                    let Some((at, session)) = next else {
+                        let changed = shared.timer_changed.notified();
+                        changed.await;
+                        continue;
+                    };
+                    tokio::select! {
+                        () = shared.clock.sleep_until(at) => shared.wake(session, at).await,
+                        () = shared.timer_changed.notified() => {}
+                    }
+                }
+            });
+        }
+    }
+
+    fn next_timer(&self) -> Option<(Timestamp, SessionId)> {
+        let timers = self.timers.lock().unwrap_or_else(PoisonError::into_inner);
+        timers.due.peek().map(|Reverse(next)| *next)
+    }
+
+    async fn wake(self: &Arc<Self>, session: SessionId, at: Timestamp) {
+        {
+            let mut timers = self.timers.lock().unwrap_or_else(PoisonError::into_inner);
+            if timers.due.peek() == Some(&Reverse((at, session))) {
+                timers.due.pop();
+            }
+        }
+        let engine = Engine { shared: Arc::clone(self), notice: None };
+        // Somebody else may have it by now; then there is nothing to wake.
+        let _ = engine.send(session, Input::Wake).await;
+    }
+}

@@ -1,0 +1,29 @@
+//! What can go wrong in the engine, and what to do about it.
+
+use weft_core::SessionId;
+use weft_core::turn::Rejected;
+use weft_store::StoreError;
+
+use crate::config::ConfigError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Rejected(#[from] Rejected),
+    #[error("session {session} is at work in another Weft process (pid {pid}); wait for it, or stop it there")]
+    InUse { session: SessionId, pid: u32 },
+    #[error("a hook refused this: {0}")]
+    Hook(String),
+    #[error("{0}")]
+    Model(String),
+    #[error("{0}")]
+    Agent(String),
+    #[error("the session stopped: {0}")]
+    Stopped(String),
+    #[error("cannot use `{path}`: {source}. Check that it exists and that you may write there, or set WEFT_HOME")]
+    Home { path: String, source: std::io::Error },
+}

@@ -1,0 +1,300 @@
+//! Which model a turn uses: names become clients, and agents become prompts and tools.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use weft_core::event::Spent;
+use weft_core::{Cost, Entry, Message, ModelName, SessionId, State, Timestamp, Usage};
+use weft_model::cassette::{Cassette, Volatile};
+use weft_model::gate::{Budgets, Estimate, GateConfig, Scope};
+//OFF use weft_model::offline::Offline;
+use weft_model::provider::{self, HttpModel, Protocol, ProviderConfig, Secret};
+use weft_model::{Catalog, Gate, Model, ModelInfo, Request, ToolSpec};
+use weft_store::{SpentScope, Store, Vault};
+use weft_tool::{GuardConfig, Registry};
+
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::config::{Config, ProviderSettings};
+use crate::engine::{Shared, Tape};
+use crate::error::EngineError;
+use crate::paths::Home;
+use crate::prompt::Prompt;
+
+/// The built-in model that needs no key.
+pub const OFFLINE: &str = "offline";
+
+/// What a provider is asked for when nobody names a model. In this order, the first one with a key
+/// is the default.
+const FAVOURITES: [(&str, &str); 4] = [
+    ("anthropic", "claude-sonnet-4-5"),
+    ("openai", "gpt-5"),
+    ("gemini", "gemini-2.5-pro"),
+    ("openrouter", "anthropic/claude-sonnet-4.5"),
+];
+
+type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+pub(crate) struct Models {
+    providers: Vec<ProviderConfig>,
+    catalog: Arc<Catalog>,
+    vault: Vault,
+    env: Env,
+    default: Option<ModelName>,
+    tape: Option<Tape>,
+    fixed: Option<Arc<dyn Model>>,
+    tools: Arc<[ToolSpec]>,
+    clients: Mutex<HashMap<Arc<str>, Arc<dyn Model>>>,
+}
+
+/// Everything a turn's calls have in common.
+#[derive(Clone)]
+pub(crate) struct Chosen {
+    pub name: ModelName,
+    pub model: Arc<dyn Model>,
+    pub info: ModelInfo,
+    pub system: Arc<str>,
+    pub tools: Arc<[ToolSpec]>,
+}
+
+impl Models {
+    pub fn new(
+        config: &Config,
+        home: &Home,
+        env: Env,
+        tape: Option<Tape>,
+        fixed: Option<Arc<dyn Model>>,
+        registry: &Registry,
+    ) -> Self {
+        let lookup = |name: &str| env(name);
+        let mut providers: Vec<ProviderConfig> =
+            provider::builtin_providers().into_iter().map(|provider| provider.with_env(&lookup)).collect();
+        for (name, settings) in &config.providers {
+            apply(&mut providers, name, settings);
+        }
+        let tools = registry
+            .specs()
+            .map(|spec| ToolSpec {
+                name: spec.name.to_owned(),
+                description: spec.description.to_owned(),
+                schema: spec.schema.clone(),
+            })
+            .collect();
+        Self {
+            providers,
+            // What is wrong in it has been said when the settings were read.
+            catalog: Arc::new(Catalog::with_user_models(&config.models).unwrap_or_default()),
+            vault: Vault::open(&home.config),
+            env,
+            default: config.model.clone(),
+            tape,
+            fixed,
+            tools,
+            clients: Mutex::default(),
+        }
+    }
+
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    pub fn providers(&self) -> &[ProviderConfig] {
+        &self.providers
+    }
+
+    /// The gate in front of these models, with its budgets on the store's ledger.
+    pub fn gate(&self, config: &Config, store: &Store, clock: Clock) -> Gate {
+        let mut gate = GateConfig::default();
+        for (name, settings) in &config.providers {
+            if let Some(limit) = settings.concurrency {
+                gate.concurrency_of.insert(name.as_str().into(), limit);
+            }
+        }
+        gate.budgets = Budgets {
+            global: config.budget.month_usd.map(Cost::from_usd),
+            session: config.budget.session_usd.map(Cost::from_usd),
+            task: config.budget.turn_usd.map(Cost::from_usd),
+            provider: config.budget.providers.iter().map(|(name, usd)| (name.as_str().into(), Cost::from_usd(*usd))).collect(),
+        };
+        let catalog = Arc::clone(&self.catalog);
+        gate.price = Arc::new(move |provider, model, usage| catalog.find(provider, model).cost(usage));
+        let store = store.clone();
+        gate.spent = Arc::new(move |scope| {
+            let month = start_of_month(clock.now());
+            let spent = match scope {
+                Scope::Global => store.spent(SpentScope::Global, month),
+                Scope::Provider(name) => store.spent(SpentScope::Provider(name.to_string()), month),
+                Scope::Session(session) => store.spent(SpentScope::Session(*session), Timestamp(0)),
+                // A turn that was under way in another process is counted by its session's budget.
+                Scope::Task(..) => return Cost::ZERO,
+            };
+            spent.unwrap_or_default()
+        });
+        Gate::new(gate)
+    }
+
+    /// Values that must not leave through a tool.
+    pub fn guard_config(&self) -> GuardConfig {
+        let variables = self.providers.iter().flat_map(|provider| &provider.key_env);
+        GuardConfig { secrets: variables.filter_map(|name| (self.env)(name)).collect(), ..GuardConfig::default() }
+    }
+
+    /// The model a new session uses: the configured one, else that of the first provider with a
+    /// key, else the offline model.
+    pub fn default_model(&self) -> ModelName {
+        if let Some(model) = &self.default {
+            return model.clone();
+        }
+        let kept = self.vault.names().unwrap_or_default();
+        let lookup = |name: &str| (self.env)(name);
+        FAVOURITES
+            .iter()
+            .find(|(name, _)| {
+                kept.iter().any(|kept| kept == name)
+                    || self.find(name).is_some_and(|provider| provider.key_from_env(&lookup).is_some())
+            })
+            .map_or_else(|| ModelName::new(OFFLINE, OFFLINE), |(provider, model)| ModelName::new(*provider, *model))
+    }
+
+    /// Says in time that a provider does not exist.
+    pub fn check(&self, model: &ModelName) -> Result<(), EngineError> {
+        if self.fixed.is_some() || &*model.provider == OFFLINE || self.find(&model.provider).is_some() {
+            return Ok(());
+        }
+        let known: Vec<&str> = self.providers.iter().map(|provider| &*provider.name).chain([OFFLINE]).collect();
+        Err(EngineError::Model(format!(
+            "there is no provider `{}`: choose one of {}, or add it under [providers] in the settings",
+            model.provider,
+            known.join(", ")
+        )))
+    }
+
+    /// Model, prompt and tools for a session's next turn.
+    pub fn choose(&self, shared: &Shared, state: &State) -> Result<Chosen, EngineError> {
+        self.choose_named(shared, state, &state.model)
+    }
+
+    pub fn choose_named(&self, shared: &Shared, state: &State, name: &ModelName) -> Result<Chosen, EngineError> {
+        let workspace = state.workspace.as_ref();
+        let agent = Agent::find(&state.agent, &shared.home, workspace)?;
+        let system = Prompt { agent: &agent, workspace, today: state.created_at }.compose();
+        let tools = match &agent.tools {
+            Some(names) => self.tools.iter().filter(|tool| names.contains(&tool.name)).cloned().collect(),
+            None => Arc::clone(&self.tools),
+        };
+        let info = self.catalog.find(&name.provider, &name.model);
+        let model = self.client(name, &state.workspace, shared.clock.now())?;
+        Ok(Chosen { name: name.clone(), model, info, system, tools })
+    }
+
+    fn find(&self, name: &str) -> Option<&ProviderConfig> {
+        self.providers.iter().find(|provider| &*provider.name == name)
+    }
+
+    fn client(&self, name: &ModelName, workspace: &str, now: Timestamp) -> Result<Arc<dyn Model>, EngineError> {
+        if let Some(fixed) = &self.fixed {
+            return Ok(Arc::clone(fixed));
+        }
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(&name.provider) {
+            return Ok(Arc::clone(client));
+        }
+        let volatile = || vec![Volatile::new(workspace, "{workspace}"), Volatile::new(crate::prompt::date(now), "{date}")];
+        let client: Arc<dyn Model> = match &self.tape {
+            Some(Tape::Replay(path)) => Arc::new(
+                Cassette::replay(path, volatile()).map_err(|error| EngineError::Model(error.to_string()))?,
+            ),
+            Some(Tape::Record(path)) => {
+                let inner = self.real_client(name)?;
+                let tape = Cassette::record(path, inner, &name.provider, volatile());
+                Arc::new(tape.map_err(|error| EngineError::Model(error.to_string()))?)
+            }
+            None => self.real_client(name)?,
+        };
+        clients.insert(Arc::clone(&name.provider), Arc::clone(&client));
+        Ok(client)
+    }
+
+    fn real_client(&self, name: &ModelName) -> Result<Arc<dyn Model>, EngineError> {
+        if &*name.provider == OFFLINE {
+            return Err(EngineError::Model(String::new()));//OFF
+        }
+        self.check(name)?;
+        let Some(provider) = self.find(&name.provider) else {
+            return Err(EngineError::Model(format!("there is no provider `{}`", name.provider)));
+        };
+        let key = match provider.key_from_env(&|variable: &str| (self.env)(variable)) {
+            Some(key) => Some(key),
+            None if self.vault.names().unwrap_or_default().iter().any(|kept| **kept == *provider.name) => self
+                .vault
+                .get(&provider.name)
+                .map_err(|error| EngineError::Model(error.to_string()))?
+                .map(|key| Secret::new(key.expose())),
+            None => None,
+        };
+        let client = HttpModel::new(provider.clone(), key, Arc::clone(&self.catalog))
+            .map_err(|failure| EngineError::Model(format!("{} {}", failure.message, failure.advice())))?;
+        Ok(Arc::new(client))
+    }
+}
+
+impl Chosen {
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name == name)
+    }
+
+    /// The offline model cannot write a summary; the engine quotes instead.
+    pub fn can_summarise(&self) -> bool {
+        &*self.name.provider != OFFLINE
+    }
+
+    pub fn spent(&self, usage: Usage, millis: u64) -> Spent {
+        Spent { model: self.name.clone(), cost: self.info.cost(&usage), usage, millis }
+    }
+
+    /// The most a call can cost.
+    pub fn estimate(&self, input: u64, output: u32) -> Estimate {
+        let usage = Usage { input, output: u64::from(output), ..Usage::default() };
+        Estimate { tokens: usage.total(), cost: self.info.cost(&usage) }
+    }
+
+    /// A call of one question, without tools.
+    pub fn plain_request(&self, system: &str, question: String, max_output: u32, session: SessionId) -> Request {
+        Request {
+            model: Arc::clone(&self.name.model),
+            system: system.into(),
+            tools: Arc::new([]),
+            messages: vec![Entry::new(0, 0, Message::user(question))],
+            max_output: max_output.min(self.info.max_output.max(1)),
+            effort: None,
+            session,
+        }
+    }
+}
+
+fn apply(providers: &mut Vec<ProviderConfig>, name: &str, settings: &ProviderSettings) {
+    let index = providers.iter().position(|provider| &*provider.name == name).unwrap_or_else(|| {
+        providers.push(ProviderConfig::new(name, Protocol::Chat, ""));
+        providers.len() - 1
+    });
+    let Some(provider) = providers.get_mut(index) else { return };
+    if let Some(protocol) = settings.protocol.as_deref().and_then(|text| Protocol::ALL.into_iter().find(|known| known.name() == text)) {
+        provider.protocol = protocol;
+    }
+    if let Some(base_url) = &settings.base_url {
+        provider.base_url.clone_from(base_url);
+    }
+    provider.headers.extend(settings.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
+    provider.key_env.splice(0..0, settings.key_env.iter().cloned());
+    if let Some(seconds) = settings.idle_seconds {
+        provider.idle_timeout = std::time::Duration::from_secs(seconds);
+    }
+}
+
+fn start_of_month(now: Timestamp) -> Timestamp {
+    let start = jiff::Timestamp::from_millisecond(now.0).ok().and_then(|now| {
+        let day = now.to_zoned(jiff::tz::TimeZone::UTC).date().first_of_month();
+        day.to_zoned(jiff::tz::TimeZone::UTC).ok()
+    });
+    start.map_or(Timestamp(0), |start| Timestamp(start.timestamp().as_millisecond()))
+}

@@ -1,0 +1,62 @@
+//! Where Weft keeps its things.
+
+use std::path::PathBuf;
+
+use weft_core::SessionId;
+
+/// The four directories of an installation. With `WEFT_HOME` set they are one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    /// Settings, agents, skills and the vault.
+    pub config: PathBuf,
+    /// The database, its backups and whole tool outputs.
+    pub data: PathBuf,
+    /// What can be made again.
+    pub cache: PathBuf,
+    /// Locks and the input history.
+    pub state: PathBuf,
+}
+
+impl Home {
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        let root = root.into();
+        Self { config: root.clone(), data: root.clone(), cache: root.join("cache"), state: root }
+    }
+
+    /// `WEFT_HOME`, or the XDG directories.
+    pub fn from_env() -> Self {
+        let var = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        if let Some(root) = var("WEFT_HOME") {
+            return Self::at(std::path::absolute(&root).unwrap_or(root));
+        }
+        let user = var("HOME").unwrap_or_else(|| PathBuf::from("."));
+        let xdg = |name: &str, fallback: &str| var(name).unwrap_or_else(|| user.join(fallback)).join("weft");
+        Self {
+            config: xdg("XDG_CONFIG_HOME", ".config"),
+            data: xdg("XDG_DATA_HOME", ".local/share"),
+            cache: xdg("XDG_CACHE_HOME", ".cache"),
+            state: xdg("XDG_STATE_HOME", ".local/state"),
+        }
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.data.join("weft.db")
+    }
+
+    pub fn backups(&self) -> PathBuf {
+        self.data.join("backups")
+    }
+
+    pub fn locks(&self) -> PathBuf {
+        self.state.join("locks")
+    }
+
+    pub fn config_file(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    /// Whole outputs of a session's tools.
+    pub fn outputs(&self, session: SessionId) -> PathBuf {
+        self.data.join("outputs").join(session.to_string())
+    }
+}

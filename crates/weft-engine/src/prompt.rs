@@ -1,0 +1,68 @@
+//! The system prompt: named parts with a size cap each, in a fixed order, so that it stays the same
+//! through a session and providers can cache it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use weft_core::Timestamp;
+
+use crate::agent::Agent;
+
+/// Instructions of the project that are read, first found in this order per folder.
+const PROJECT_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+const PROJECT_CAP: usize = 24 * 1024;
+
+pub struct Prompt<'a> {
+    pub agent: &'a Agent,
+    pub workspace: &'a Path,
+    pub today: Timestamp,
+}
+
+impl Prompt<'_> {
+    pub fn compose(&self) -> Arc<str> {
+        let mut text = self.agent.prompt.clone();
+        text.push_str("\n\n<environment>\nfolder: ");
+        text.push_str(&self.workspace.display().to_string());
+        text.push_str("\ndate: ");
+        text.push_str(&date(self.today));
+        text.push_str("\nsystem: ");
+        text.push_str(std::env::consts::OS);
+        if self.workspace.join(".git").exists() {
+            text.push_str(", git repository");
+        }
+        text.push_str("\n</environment>");
+        if let Some((name, instructions)) = self.project() {
+            text.push_str("\n\n<project_instructions file=\"");
+            text.push_str(name);
+            text.push_str("\">\n");
+            text.push_str(&instructions);
+            text.push_str("\n</project_instructions>");
+        }
+        text.into()
+    }
+
+    fn project(&self) -> Option<(&'static str, String)> {
+        PROJECT_FILES.iter().find_map(|name| {
+            let bytes = std::fs::read(self.workspace.join(name)).ok()?;
+            let text = String::from_utf8_lossy(&bytes);
+            let text = text.trim();
+            if text.is_empty() {
+                return None;
+            }
+            let mut end = text.len().min(PROJECT_CAP);
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            let mut kept = text.get(..end)?.to_owned();
+            if end < text.len() {
+                kept.push_str("\n[cut here: the file is longer; read it for the rest]");
+            }
+            Some((*name, kept))
+        })
+    }
+}
+
+/// The day, as people in UTC write it. Only the day: a prompt that changes is a prompt not cached.
+pub fn date(at: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(at.0).map_or_else(|_| String::new(), |at| at.strftime("%Y-%m-%d").to_string())
+}

@@ -1,0 +1,13 @@
+//! The engine through its public interface.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::too_many_lines
+)]
+
+mod simulation;
+mod turns;
+mod world;

@@ -1,0 +1,292 @@
+//! A world for simulations: a model and tools that do as a seed says, and that end the process at a
+//! chosen boundary.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use weft_core::event::StopReason;
+use weft_core::message::calls_of;
+use weft_core::{CallId, Event, Failure, FailureKind, Message, Part, SessionId, ToolCall, Usage};
+use weft_model::{Answer, Chunk, ChunkStream, Model, Request};
+use weft_store::Store;
+use weft_tool::{Context, Finished, Permit, Policy, Registry, Risk, Tool};
+
+/// SplitMix64: small, and the same everywhere.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit.max(1)
+    }
+
+    pub fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+}
+
+pub struct World {
+    random: Mutex<Random>,
+    boundary: AtomicU64,
+    crash_at: AtomicU64,
+    crashed: AtomicBool,
+    bell: Notify,
+    calls: AtomicU64,
+    /// How often each call of the tool that must not be repeated has really run.
+    pub marks: Mutex<HashMap<CallId, u32>>,
+    pub wrong: Mutex<Vec<String>>,
+    pub store: Store,
+    pub session: Mutex<Option<SessionId>>,
+    rounds: u64,
+}
+
+impl World {
+    pub fn new(seed: u64, store: Store) -> Arc<Self> {
+        let mut random = Random::new(seed);
+        let rounds = random.below(6);
+        Arc::new(Self {
+            random: Mutex::new(random),
+            boundary: AtomicU64::new(0),
+            crash_at: AtomicU64::new(u64::MAX),
+            crashed: AtomicBool::new(false),
+            bell: Notify::new(),
+            calls: AtomicU64::new(0),
+            marks: Mutex::default(),
+            wrong: Mutex::default(),
+            store,
+            session: Mutex::default(),
+            rounds,
+        })
+    }
+
+    pub fn roll<T>(&self, roll: impl FnOnce(&mut Random) -> T) -> T {
+        roll(&mut self.random.lock().unwrap())
+    }
+
+    /// The process will die when it has come to `ahead` more boundaries.
+    pub fn crash_after(&self, ahead: u64) {
+        self.crashed.store(false, Ordering::SeqCst);
+        self.crash_at.store(self.boundary.load(Ordering::SeqCst) + ahead, Ordering::SeqCst);
+    }
+
+    pub fn no_crash(&self) {
+        self.crashed.store(false, Ordering::SeqCst);
+        self.crash_at.store(u64::MAX, Ordering::SeqCst);
+    }
+
+    pub async fn died(&self) {
+        while !self.crashed.load(Ordering::SeqCst) {
+            self.bell.notified().await;
+        }
+    }
+
+    /// A place where a process can die: never returns if this is the one.
+    pub async fn boundary(&self) {
+        let here = self.boundary.fetch_add(1, Ordering::SeqCst);
+        if here >= self.crash_at.load(Ordering::SeqCst) {
+            self.crashed.store(true, Ordering::SeqCst);
+            self.bell.notify_waiters();
+            self.bell.notify_one();
+            std::future::pending::<()>().await;
+        }
+    }
+
+    async fn dawdle(&self) {
+        let millis = self.roll(|random| if random.chance(60) { random.below(3) } else { random.below(700) });
+        tokio::time::sleep(Duration::from_millis(millis)).await;
+    }
+
+    pub fn blame(&self, what: String) {
+        self.wrong.lock().unwrap().push(what);
+    }
+
+    fn log(&self) -> Vec<Event> {
+        let session = self.session.lock().unwrap().unwrap();
+        let events = self.store.events(session, 0, usize::MAX).unwrap_or_default();
+        events.into_iter().map(|recorded| recorded.event).collect()
+    }
+
+    /// An effect begins: the event that announces it must be on disk.
+    fn expect_announced(&self, what: &str, announced: impl Fn(&Event) -> bool) {
+        if !self.log().iter().rev().take(40).any(announced) {
+            self.blame(format!("{what} began before it was announced"));
+        }
+    }
+
+    pub fn registry(self: &Arc<Self>) -> Registry {
+        ["mark", "look"].into_iter().fold(Registry::builtin(), |registry, name| {
+            registry.with(Arc::new(SimTool { name, schema: json!({"type": "object"}), world: Arc::clone(self) }))
+        })
+    }
+}
+
+struct SimTool {
+    name: &'static str,
+    schema: Value,
+    world: Arc<World>,
+}
+
+impl Tool for SimTool {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn description(&self) -> &str {
+        "A tool of the simulation."
+    }
+
+    fn schema(&self) -> &Value {
+        &self.schema
+    }
+
+    fn risk(&self, _input: &Value) -> Risk {
+        if self.name == "mark" { Risk::Run } else { Risk::Read }
+    }
+
+    fn summary(&self, _input: &Value, _workspace: &Path) -> String {
+        self.name.to_owned()
+    }
+
+    fn detail(&self, _input: &Value, _policy: &Policy<'_>) -> Result<String, String> {
+        Ok(self.name.to_owned())
+    }
+
+    fn run<'a>(&'a self, _permit: Permit, context: &'a Context, _input: Value) -> BoxFuture<'a, Finished> {
+        Box::pin(async move {
+            let world = &self.world;
+            world.boundary().await;
+            world.expect_announced("a tool", |event| {
+                matches!(event, Event::ToolStarted(started) if started.call == context.call)
+            });
+            if self.name == "mark" {
+                *world.marks.lock().unwrap().entry(context.call.clone()).or_default() += 1;
+            }
+            (context.live)("working\n");
+            tokio::select! {
+                () = world.dawdle() => {}
+                () = context.cancel.cancelled() => return Finished::interrupted("stopped", "Stopped"),
+            }
+            world.boundary().await;
+            if world.roll(|random| random.chance(15)) {
+                Finished::failed("it did not work", "Failed")
+            } else {
+                Finished::ok(format!("done {}", context.call), "Done")
+            }
+        })
+    }
+}
+
+pub struct SimModel(pub Arc<World>);
+
+impl Model for SimModel {
+    fn stream(&self, request: Request) -> ChunkStream {
+        let world = Arc::clone(&self.0);
+        let plan = stream::once(async move {
+            world.boundary().await;
+            world.check_request(&request);
+            world.dawdle().await;
+            let said = request.messages.iter().filter(|entry| matches!(entry.message, Message::Assistant(_))).count();
+            let chunks = world.answer(said as u64);
+            stream::iter(chunks).then(move |chunk| {
+                let world = Arc::clone(&world);
+                async move {
+                    world.boundary().await;
+                    world.dawdle().await;
+                    chunk
+                }
+            })
+        });
+        Box::pin(plan.flatten())
+    }
+}
+
+impl World {
+    /// What a provider would insist on: every call has its result, right after it and in order.
+    fn check_request(&self, request: &Request) {
+        self.expect_announced("a model call", |event| {
+            matches!(event, Event::RoundStarted(_) | Event::CompactionStarted(_) | Event::TurnEnded(_))
+        });
+        let mut open: Vec<CallId> = Vec::new();
+        for entry in &request.messages {
+            let fits = match &entry.message {
+                Message::Assistant(parts) => {
+                    let fits = open.is_empty();
+                    open = calls_of(parts).map(|call| call.id.clone()).collect();
+                    fits
+                }
+                Message::Tool(results) => {
+                    let ids: Vec<CallId> = results.iter().map(|result| result.call.clone()).collect();
+                    let fits = ids == open;
+                    open.clear();
+                    fits
+                }
+                Message::User(_) => open.is_empty(),
+            };
+            if !fits {
+                self.blame(format!("a conversation no provider takes: {:?}", request.messages));
+                return;
+            }
+        }
+        if !open.is_empty() {
+            self.blame("the last call has no result".to_owned());
+        }
+    }
+
+    fn answer(&self, said: u64) -> Vec<Chunk> {
+        let mut chunks = vec![Chunk::Text("Let me ".to_owned()), Chunk::Text("see.".to_owned())];
+        if self.roll(|random| random.chance(20)) {
+            chunks.truncate(self.roll(|random| random.below(3)) as usize);
+            let kinds = [
+                FailureKind::Network,
+                FailureKind::StreamBroken,
+                FailureKind::Server,
+                FailureKind::RateLimited,
+                FailureKind::Idle,
+                FailureKind::ContextOverflow,
+                FailureKind::Auth,
+            ];
+            let kind = kinds[self.roll(|random| random.below(kinds.len() as u64)) as usize];
+            chunks.push(Chunk::Failed { failure: Failure::new(kind, "trouble"), usage: None });
+            return chunks;
+        }
+        let mut parts = vec![Part::Text { text: "Let me see.".to_owned() }];
+        if said < self.rounds {
+            for _ in 0..=self.roll(|random| random.below(3)) {
+                parts.push(Part::ToolCall(self.call()));
+            }
+        }
+        let usage = Usage { input: 100, output: 10, ..Usage::default() };
+        let stop = if parts.len() > 1 { StopReason::ToolCalls } else { StopReason::End };
+        chunks.push(Chunk::Done(Answer { parts, stop, usage }));
+        chunks
+    }
+
+    fn call(&self) -> ToolCall {
+        let number = self.calls.fetch_add(1, Ordering::SeqCst);
+        let (name, input) = match self.roll(|random| random.below(10)) {
+            0..=4 => ("mark", json!({})),
+            5..=7 => ("look", json!({})),
+            8 => ("ask_user", json!({"question": "Which?", "options": ["a", "b"]})),
+            _ => ("nonsense", json!("{not json")),
+        };
+        ToolCall { id: CallId::new(format!("c{number}")), name: name.to_owned(), input, signature: None }
+    }
+}
