@@ -242,7 +242,7 @@ fn store(heard: &[Chunk], volatile: &[Volatile]) -> Vec<Value> {
 /// pieces are joined; all others stay as they came.
 fn join_where_split(heard: &[Chunk], volatile: &[Volatile]) -> Vec<Chunk> {
     let mut pieces: Vec<Chunk> = Vec::with_capacity(heard.len());
-    for run in heard.chunk_by(|one, next| same_kind(one, next)) {
+    for run in heard.chunk_by(same_kind) {
         let texts: Vec<&str> = run.iter().filter_map(text_of).collect();
         let joined = texts.concat();
         let apart: String = texts.iter().map(|text| hide(text, volatile)).collect();

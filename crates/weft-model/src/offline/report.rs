@@ -1,0 +1,71 @@
+//! How results are put into words.
+
+use super::{Outcome, Step};
+
+const MOST_LINES: usize = 200;
+
+/// The answer if the last call failed or was refused.
+pub(super) fn trouble(results: &[Outcome<'_>]) -> Option<Step> {
+    let last = results.last()?.result;
+    last.is_error.then(|| {
+        let text = last.text.trim();
+        let reason = if text.is_empty() { "The tool gave no reason.".to_owned() } else { quote(text, "") };
+        Step::Say(format!("That did not work. `{}` says:\n\n{reason}", last.name))
+    })
+}
+
+/// A fenced block that its content cannot end early, cut to a bearable length.
+pub(super) fn quote(text: &str, language: &str) -> String {
+    let total = text.lines().count();
+    let shown: Vec<&str> = text.lines().take(MOST_LINES).collect();
+    let shown = shown.join("\n");
+    let longest = shown.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let rest = if total > MOST_LINES {
+        format!("\n\n{} more lines are not shown.", total - MOST_LINES)
+    } else {
+        String::new()
+    };
+    format!("{fence}{language}\n{shown}\n{fence}{rest}")
+}
+
+pub(super) fn count(number: usize, one: &str, many: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
+}
+
+/// The lines of a result that are content. Tools put their own remarks in brackets.
+pub(super) fn content(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !is_remark(line) && !line.trim().is_empty())
+}
+
+pub(super) fn remarks(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| is_remark(line)).collect()
+}
+
+fn is_remark(line: &str) -> bool {
+    line.starts_with('[') && line.ends_with(']')
+}
+
+/// One line of a file that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Line<'a> {
+    pub(super) number: usize,
+    pub(super) text: &'a str,
+}
+
+/// The numbered lines of what `read` gave. Empty for what is not text.
+pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
+    let numbered = |line| {
+        let (number, text) = str::split_once(line, '\t')?;
+        Some(Line { number: number.trim().parse().ok()?, text })
+    };
+    text.lines().filter_map(numbered).collect()
+}
+
+/// The line from which to read on, if `read` did not show all.
+pub(super) fn read_on(text: &str) -> Option<usize> {
+    lines(text)
+        .last()
+        .filter(|_| remarks(text).iter().any(|remark| remark.starts_with("[there is more")))
+        .map(|line| line.number + 1)
+}
