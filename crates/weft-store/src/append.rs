@@ -129,27 +129,31 @@ impl Prepared {
         self.append.expected_seq + self.stored.len() as u64
     }
 
+    fn check(&self, row: Option<&SessionHead>, me: &Identity) -> Result<(), StoreError> {
+        let expected = self.append.expected_seq;
+        let Some(row) = row else {
+            return if expected == 0 { Ok(()) } else { Err(StoreError::no_session(self.append.session)) };
+        };
+        // Said first: one who is merely stale would only try again.
+        if let Owner::Alive { pid } = me.judge(row.owner)? {
+            return Err(StoreError::Owned { pid });
+        }
+        if row.seq != expected || expected == 0 {
+            return Err(StoreError::Stale { expected, found: row.seq });
+        }
+        Ok(())
+    }
+
     /// Checks first and writes after, so that a refusal leaves the transaction as it was.
     pub(crate) fn write(&self, connection: &Connection, me: &Identity) -> Result<(), StoreError> {
         let append = &self.append;
-        if append.hold {
-            me.prove()?;
-        }
         let row = SessionHead::find(connection, append.session)?;
-        let owner = append.hold.then(|| me.number());
+        self.check(row.as_ref(), me)?;
+        let owner = if append.hold { Some(me.prove()?) } else { None };
         let had_asks = row.as_ref().is_some_and(|row| row.asks > 0);
         let n = match row {
-            None if append.expected_seq == 0 => {
-                insert_session(connection, append.session, self.last_seq(), owner, append.at, &append.index)?
-            }
-            None => return Err(StoreError::no_session(append.session)),
+            None => insert_session(connection, append.session, self.last_seq(), owner, append.at, &append.index)?,
             Some(row) => {
-                if let Owner::Alive { pid } = me.judge(row.owner)? {
-                    return Err(StoreError::Owned { pid });
-                }
-                if row.seq != append.expected_seq || append.expected_seq == 0 {
-                    return Err(StoreError::Stale { expected: append.expected_seq, found: row.seq });
-                }
                 update_session(connection, &row, self.last_seq(), owner, append.at, &append.index)?;
                 if append.clear_partials {
                     connection.prepare_cached("DELETE FROM partials WHERE n = ?1")?.execute([row.n])?;

@@ -73,9 +73,16 @@ pub(crate) fn make(database: &Path, folder: &Path, now: Timestamp) -> Result<Pat
 
 /// What is wrong with a database, in SQLite's words. Reads all of it.
 pub(crate) fn problems(connection: &Connection) -> Result<Vec<String>, StoreError> {
-    let mut check = connection.prepare("PRAGMA quick_check")?;
-    let lines = check.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
-    Ok(lines.into_iter().filter(|line| line != "ok").collect())
+    let check = || {
+        let mut check = connection.prepare("PRAGMA quick_check")?;
+        check.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()
+    };
+    match check().map_err(StoreError::from) {
+        Ok(lines) => Ok(lines.into_iter().filter(|line| line != "ok").collect()),
+        // Too damaged to be checked to the end.
+        Err(StoreError::Corrupt { detail }) => Ok(vec![detail]),
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether a backup can be restored by a Weft that knows formats up to `known`.
@@ -101,9 +108,12 @@ fn copy_and_check(database: &Path, target: &Path) -> Result<(), StoreError> {
     }
     // A backup is one file, without a log of its own beside it.
     copy.pragma_update(None, "journal_mode", "DELETE")?;
-    let problems = problems(&copy)?;
-    if let Some(problem) = problems.first() {
-        return Err(StoreError::Corrupt { detail: problem.clone() });
+    if let Some(problem) = problems(&copy)?.into_iter().next() {
+        return Err(StoreError::Corrupt { detail: problem });
+    }
+    // An emptied database is sound, and would in time push out every good copy.
+    if version(&copy)? == 0 {
+        return Err(StoreError::Corrupt { detail: "it is empty".to_owned() });
     }
     drop(copy);
     file.sync_all().map_err(|error| StoreError::io("syncing", target, &error))

@@ -76,13 +76,19 @@ impl Database {
         self.watch_for_damage(result)
     }
 
+    pub(crate) fn watch_for_damage<T>(&self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        if let Err(StoreError::Corrupt { detail }) = &result {
+            self.mark_damaged(detail);
+        }
+        result
+    }
+
     /// Damage met while running is remembered, so that the next start looks at the whole file.
-    fn watch_for_damage<T>(&self, result: Result<T, StoreError>) -> Result<T, StoreError> {
-        if let (Err(StoreError::Corrupt { detail }), Some(path)) = (&result, &self.path) {
+    pub(crate) fn mark_damaged(&self, detail: &str) {
+        if let Some(path) = &self.path {
             // The caller hears of the damage itself; a marker that cannot be left changes nothing.
             let _ = std::fs::write(damage_marker(path), detail);
         }
-        result
     }
 }
 

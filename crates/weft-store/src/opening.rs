@@ -191,3 +191,7 @@ fn probe(connection: &Connection) -> Result<(), StoreError> {
         other => other,
     })
 }
+
+#[cfg(test)]
+#[path = "opening_tests.rs"]
+mod tests;

@@ -68,20 +68,16 @@ impl Identity {
         }
     }
 
-    pub(crate) const fn number(&self) -> i64 {
-        self.number
-    }
-
-    /// Makes sure that others can see this owner is alive. Must come before it owns anything.
-    pub(crate) fn prove(&self) -> Result<(), StoreError> {
-        let Proof::File { folder, held } = &self.proof else { return Ok(()) };
+    /// The number to own a session with. From here on others can see that it is a living one's.
+    pub(crate) fn prove(&self) -> Result<i64, StoreError> {
+        let Proof::File { folder, held } = &self.proof else { return Ok(self.number) };
         let mut held = lock(held);
         if held.is_none() {
             std::fs::create_dir_all(folder).map_err(|error| StoreError::io("creating", folder, &error))?;
             sweep(folder);
             *held = Some(take_lock(folder, self.number)?);
         }
-        Ok(())
+        Ok(self.number)
     }
 
     pub(crate) fn judge(&self, owner: Option<i64>) -> Result<Owner, StoreError> {

@@ -214,7 +214,8 @@ impl Store {
         };
         let (path, folder) = (path.to_owned(), folder.clone());
         let copying = tokio::task::spawn_blocking(move || backup::make(&path, &folder, wall_clock()));
-        copying.await.unwrap_or_else(|error| Err(StoreError::Unexpected { detail: error.to_string() }))
+        let copied = copying.await.unwrap_or_else(|error| Err(StoreError::Unexpected { detail: error.to_string() }));
+        self.shared.database.watch_for_damage(copied)
     }
 
     pub fn last_backup(&self) -> Option<Timestamp> {
@@ -222,9 +223,13 @@ impl Store {
         backup::list(folder).first().map(|copy| copy.taken_at)
     }
 
-    /// Reads the whole database and says what is wrong with it.
+    /// Reads the whole database and says what is wrong with it. If something is, the next start heals it.
     pub fn check(&self) -> Result<Vec<String>, StoreError> {
-        self.shared.database.read(backup::problems)
+        let problems = self.shared.database.read(backup::problems)?;
+        if let Some(problem) = problems.first() {
+            self.shared.database.mark_damaged(problem);
+        }
+        Ok(problems)
     }
 
     pub(crate) fn database(&self) -> &Database {
@@ -242,3 +247,7 @@ fn wall_clock() -> Timestamp {
     let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Timestamp(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
 }
+
+#[cfg(test)]
+#[path = "store_tests.rs"]
+mod tests;
