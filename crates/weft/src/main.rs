@@ -1,1 +1,24 @@
-fn main() {}
+//! The `weft` command: reads the command line, does what it says, and ends with a code that tells
+//! how it went. Everything that lasts is the engine's; this is the face of it.
+
+mod args;
+mod commands;
+mod exit;
+mod headless;
+mod open;
+mod out;
+mod providers;
+mod show;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let cli = args::Cli::parse();
+    match commands::dispatch(cli) {
+        Ok(exit) => exit.code(),
+        Err(error) => exit::report(&error).code(),
+    }
+}

@@ -1,0 +1,353 @@
+//! The command line: what can be typed, with its help. Decides nothing.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use weft_core::{Mode, ModelName};
+
+/// An agent workbench that never loses its work.
+#[derive(Debug, Parser)]
+#[command(name = "weft", version = VERSION, about, long_about = LONG_ABOUT, after_help = EXAMPLES, max_term_width = 100)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub chat: ChatArgs,
+}
+
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("WEFT_COMMIT"));
+
+const LONG_ABOUT: &str = "An agent workbench that never loses its work.\n\n\
+    Without a command, Weft opens a chat in this folder. Everything said and done is recorded as it \
+    happens: after a crash or a closed terminal, `weft resume` goes on where it was.";
+
+const EXAMPLES: &str = "Examples:
+  weft                                   chat in this folder
+  weft --continue                        chat, going on with the last session here
+  weft run 'explain this project'        one request, then exit
+  git diff | weft run 'review this'      with input from a pipe
+  weft auth anthropic                    add a key
+  weft resume                            finish what was interrupted
+
+Settings: `weft config`. Everything lives under WEFT_HOME, or the usual XDG folders.";
+
+#[derive(Debug, Args, Default)]
+pub struct ChatArgs {
+    /// Go on with this session (its id, or the beginning of it)
+    #[arg(long, value_name = "ID", conflicts_with = "continue_last")]
+    pub session: Option<String>,
+    /// Go on with the last session of this folder
+    #[arg(long = "continue", short = 'c')]
+    pub continue_last: bool,
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// How a session is worked on; the same for the chat, `run` and `resume`.
+#[derive(Debug, Args, Default)]
+pub struct WorkArgs {
+    /// The model, as PROVIDER/MODEL (see `weft models`)
+    #[arg(long, short = 'm', value_name = "P/M")]
+    pub model: Option<ModelName>,
+    /// What it may do without asking: safe (only look), ask, or auto
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<Mode>,
+    /// The agent to work with
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// Stop a turn after this many model calls
+    #[arg(long, value_name = "N")]
+    pub max_rounds: Option<u32>,
+    /// Stop a turn that has cost this much, in US dollars
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    pub max_cost: Option<f64>,
+    /// Record the conversation with the model to a file
+    #[arg(long, value_name = "FILE", env = "WEFT_RECORD", conflicts_with = "replay")]
+    pub record: Option<PathBuf>,
+    /// Answer from a recorded file instead of a model
+    #[arg(long, value_name = "FILE", env = "WEFT_REPLAY")]
+    pub replay: Option<PathBuf>,
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    match text.trim_start_matches('$').parse::<f64>() {
+        Ok(amount) if amount.is_finite() && amount >= 0.0 => Ok(amount),
+        _ => Err("write an amount in US dollars, like 0.50".to_owned()),
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Do one request and exit
+    #[command(after_help = RUN_HELP)]
+    Run(RunArgs),
+    /// Finish what a crash, a limit or an answer left to be done
+    #[command(after_help = RESUME_HELP)]
+    Resume(ResumeArgs),
+    /// List, show, fork, export, import and delete sessions
+    #[command(after_help = SESSIONS_HELP)]
+    Sessions {
+        #[command(subcommand)]
+        command: SessionsCommand,
+    },
+    /// List the questions that wait for an answer
+    Asks {
+        /// One JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Answer a question
+    #[command(after_help = ANSWER_HELP)]
+    Answer(AnswerArgs),
+    /// What was used and what it cost
+    #[command(after_help = USAGE_HELP)]
+    Usage(UsageArgs),
+    /// Add, check and remove the keys of model providers
+    #[command(after_help = AUTH_HELP)]
+    Auth(AuthArgs),
+    /// List the known models
+    Models {
+        /// One JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check the installation and say what to do about problems
+    Doctor,
+    /// Show and change settings
+    #[command(after_help = CONFIG_HELP)]
+    Config {
+        #[command(subcommand)]
+        command: Option<ConfigCommand>,
+    },
+    /// Print a completion script for a shell
+    #[command(after_help = "Example:\n  weft completions bash > ~/.local/share/bash-completion/completions/weft")]
+    Completions { shell: clap_complete::Shell },
+}
+
+const RUN_HELP: &str = "The answer goes to standard output, everything else to standard error.
+With --json, standard output has every recorded event, one per line.
+
+Examples:
+  weft run 'list the open TODOs'
+  weft run --mode auto 'fix the failing test'
+  cat error.log | weft run 'what went wrong?'
+  weft run --continue 'now write a test for it'
+  weft run --record demo.cassette 'explain main.rs'
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waiting for an answer, 130 interrupted.";
+
+const RESUME_HELP: &str = "Without an id: everything unfinished in this folder.
+Nothing that was done is done again: a tool that was running when Weft stopped is reported to the
+model as interrupted.
+
+Examples:
+  weft resume
+  weft resume 3k9q
+  weft resume 3k9q --mode auto
+
+Exit codes: 0 done or nothing to do, 1 failed, 3 waiting for an answer, 130 interrupted.";
+
+const SESSIONS_HELP: &str = "Examples:
+  weft sessions list
+  weft sessions show 3k9q
+  weft sessions fork 3k9q --at 42
+  weft sessions export 3k9q -o work.jsonl";
+
+const ANSWER_HELP: &str = "Answers:
+  yes, once          allow it this time
+  session            allow it for the rest of the session
+  no [MESSAGE]       do not allow it; the message tells the agent what to do instead
+  1, 2, ... or text  choose an option of a question, or answer in words
+
+Examples:
+  weft asks
+  weft answer 7c2m yes --resume
+  weft answer 7c2m no use cargo nextest instead";
+
+const USAGE_HELP: &str = "Examples:
+  weft usage
+  weft usage --period month --by model
+  weft usage --session 3k9q --by agent";
+
+const AUTH_HELP: &str = "The key is checked with the provider and kept encrypted on this machine.
+Keys in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ...) work without this.
+
+Examples:
+  weft auth anthropic
+  weft auth openai --key-stdin < key.txt
+  weft auth status
+  weft auth remove openai";
+
+const CONFIG_HELP: &str = "Examples:
+  weft config
+  weft config set model anthropic/claude-sonnet-4-5
+  weft config set limits.rounds 50
+  weft config get mode
+  weft config edit";
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// What to do; read from standard input if left out or `-`
+    #[arg(value_name = "PROMPT")]
+    pub prompt: Vec<String>,
+    /// Print every recorded event as one line of JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub chat: ChatArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The session (its id, or the beginning of it)
+    #[arg(value_name = "ID")]
+    pub session: Option<String>,
+    /// Print every recorded event as one line of JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SessionsCommand {
+    /// List sessions, the latest first
+    List {
+        /// Sessions of all folders
+        #[arg(long, conflicts_with = "workspace")]
+        all: bool,
+        /// Sessions of another folder
+        #[arg(long, value_name = "DIR")]
+        workspace: Option<PathBuf>,
+        /// One JSON object per line
+        #[arg(long)]
+        json: bool,
+        /// How many at most
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        limit: usize,
+    },
+    /// Show what was said and done
+    Show {
+        #[arg(value_name = "ID")]
+        session: String,
+        /// Every event, with its number
+        #[arg(long)]
+        events: bool,
+        /// Every event as one line of JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Copy a session, to try something else from there
+    Fork {
+        #[arg(value_name = "ID")]
+        session: String,
+        /// Up to and including this event (see `show --events`); the last one if left out
+        #[arg(long, value_name = "SEQ")]
+        at: Option<u64>,
+    },
+    /// Write a session to a file
+    Export {
+        #[arg(value_name = "ID")]
+        session: String,
+        /// The file; standard output if left out
+        #[arg(long, short = 'o', value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Read a session from a file that `export` wrote
+    Import {
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Delete a session for good
+    Delete {
+        #[arg(value_name = "ID")]
+        session: String,
+        /// Do not ask
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct AnswerArgs {
+    /// The question's id, or the beginning of it (see `weft asks`)
+    #[arg(value_name = "ASK")]
+    pub ask: String,
+    /// The answer
+    #[arg(value_name = "ANSWER", required = true)]
+    pub answer: Vec<String>,
+    /// Go on with the session at once
+    #[arg(long)]
+    pub resume: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Period {
+    Day,
+    Week,
+    Month,
+    All,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GroupUsage {
+    Session,
+    Provider,
+    Model,
+    Agent,
+    Day,
+}
+
+#[derive(Debug, Args)]
+pub struct UsageArgs {
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Only this provider
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+    /// How far back: the last 24 hours, 7 days, 30 days, or everything
+    #[arg(long, value_enum, default_value_t = Period::All)]
+    pub period: Period,
+    /// One row for each
+    #[arg(long, value_enum, default_value_t = GroupUsage::Model)]
+    pub by: GroupUsage,
+    /// One JSON object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct AuthArgs {
+    /// A provider such as anthropic, openai, gemini or openrouter; or `status`; or `remove`
+    #[arg(value_name = "PROVIDER|status|remove")]
+    pub what: String,
+    /// With `remove`: the provider whose key goes
+    #[arg(value_name = "PROVIDER")]
+    pub provider: Option<String>,
+    /// Read the key from standard input
+    #[arg(long)]
+    pub key_stdin: bool,
+    /// Keep the key without asking the provider about it
+    #[arg(long)]
+    pub no_check: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Print where the settings file is
+    Path,
+    /// List what is set, and where
+    List,
+    /// Print one setting
+    Get { key: String },
+    /// Change one setting; comments in the file stay
+    Set { key: String, value: String },
+    /// Open the settings file in $EDITOR
+    Edit,
+}
+
+#[cfg(test)]
+#[path = "args_tests.rs"]
+mod tests;

@@ -1,0 +1,48 @@
+//! `weft answer`: answers a question, from anywhere.
+
+use weft_core::{Answer, AskKind, Choice};
+
+use crate::args::{AnswerArgs, WorkArgs};
+use crate::commands::resume;
+use crate::exit::{Exit, UsageError};
+use crate::show::rows::answered_rows;
+use crate::terminal::answer_in_words;
+use crate::{open, out};
+
+pub async fn run(args: AnswerArgs) -> anyhow::Result<Exit> {
+    let work = WorkArgs::default();
+    let opened = open::open_aloud(&work)?;
+    let row = opened.engine.store().ask(&args.ask)?;
+    let answer = read_answer(&row.ask.kind, &args.answer)?;
+    opened.engine.record_answer(row.session, row.ask.id, answer.clone(), "cli").await?;
+    let look = out::look_stderr();
+    out::tell(&answered_rows(&row.ask.question, &answer, &look));
+    if args.resume {
+        return resume::carry_on(&opened, row.session, &work, false).await;
+    }
+    out::tell(&crate::show::rows::note(&format!("Recorded. `weft resume {}` goes on.", row.session), &look));
+    Ok(Exit::Done)
+}
+
+/// Words as an answer of the kind that is asked for.
+pub fn read_answer(kind: &AskKind, words: &[String]) -> Result<Answer, UsageError> {
+    let text = words.join(" ");
+    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((&text, ""));
+    let message = Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
+    match (kind, first.to_lowercase().as_str()) {
+        (AskKind::Approval { .. }, "yes" | "y" | "once") => Ok(Answer::Approve { scope: Choice::Once }),
+        (AskKind::Approval { grant: Some(_), .. }, "session" | "s") => Ok(Answer::Approve { scope: Choice::Session }),
+        (AskKind::Approval { grant: None, .. }, "session" | "s") => {
+            Err(UsageError("this cannot be allowed for a whole session: answer yes or no".to_owned()))
+        }
+        (AskKind::Approval { .. }, "no" | "n") => Ok(Answer::Reject { message }),
+        (AskKind::Approval { .. }, _) => {
+            Err(UsageError(format!("`{first}` is not an answer here: say yes, session, or no with what to do instead")))
+        }
+        (AskKind::Question { .. }, _) => Ok(answer_in_words(kind, text.trim())),
+    }
+}
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;

@@ -1,0 +1,174 @@
+//! `weft auth`: keys of model providers. A key is checked before it is kept, and never shown.
+
+use std::io::{IsTerminal, Read};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use futures_util::StreamExt as _;
+use weft_core::{Entry, Failure, FailureKind, Message, SessionId};
+use weft_engine::Home;
+use weft_model::gate::{Admission, Estimate, Gate, GateConfig, Priority};
+use weft_model::provider::{self, HttpModel, ProviderConfig};
+use weft_model::{Catalog, Chunk, Request};
+use weft_store::{Secret, Vault};
+
+use crate::args::AuthArgs;
+use crate::exit::{Exit, UsageError};
+use crate::providers::{self, KeySource, Provider};
+use crate::show::rows::{marked, note, sentence};
+use crate::show::style::{DIM, GOOD, Look, PLAIN, Span};
+use crate::{open, out, terminal};
+
+const CHECK_LIMIT: Duration = Duration::from_secs(10);
+const NO_SUCH_MODEL: &str = "weft-key-check";
+/// No provider has keys longer than this; something else was piped in.
+const LONGEST_KEY: u64 = 4_096;
+
+pub async fn run(args: AuthArgs) -> anyhow::Result<Exit> {
+    let home = Home::from_env();
+    let settings = open::settings(&home, &open::workspace()?)?;
+    let providers = providers::all(&home, &settings.config);
+    let vault = Vault::open(&home.config);
+    match (args.what.as_str(), &args.provider) {
+        ("status", None) => {
+            let look = out::look_stdout();
+            out::print(&providers.iter().flat_map(|provider| status_row(provider, &look)).collect::<Vec<_>>());
+        }
+        ("remove", Some(name)) => {
+            if !vault.remove(name)? {
+                bail!("there is no saved key for `{name}`; `weft auth status` shows where keys come from");
+            }
+            out::tell(&note(&format!("Removed the key for {name}."), &out::look_stderr()));
+        }
+        ("remove", None) => {
+            return Err(UsageError("say whose key to remove: weft auth remove openai".to_owned()).into());
+        }
+        (_, Some(_)) => return Err(UsageError("name one provider: weft auth anthropic".to_owned()).into()),
+        (name, None) => {
+            let known = providers.iter().find(|provider| *provider.config.name == *name);
+            let Some(provider) = known else { return Err(unknown(name, &providers).into()) };
+            add(&vault, provider, args.key_stdin, args.no_check).await?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn unknown(name: &str, providers: &[Provider]) -> UsageError {
+    let names: Vec<&str> = providers.iter().map(|provider| &*provider.config.name).collect();
+    UsageError(format!(
+        "there is no provider `{name}`: choose one of {}, or add it under [providers] in the settings",
+        names.join(", ")
+    ))
+}
+
+/// Where a provider's key comes from, in a row.
+pub fn status_row(provider: &Provider, look: &Look) -> Vec<crate::show::style::Line> {
+    let name = &provider.config.name;
+    let (mark, style, words) = match &provider.key {
+        KeySource::Environment(variable) => (look.sign("✓", "+"), GOOD, format!("key from {variable}")),
+        KeySource::Vault => (look.sign("✓", "+"), GOOD, "key saved on this machine".to_owned()),
+        KeySource::NotNeeded => {
+            (look.sign("·", "-"), DIM, format!("needs no key; expected at {}", provider.config.base_url))
+        }
+        KeySource::Missing => (look.sign("·", "-"), DIM, format!("no key; add one with `weft auth {name}`")),
+    };
+    let mut text = vec![Span::new(format!("{name:<11} "), PLAIN)];
+    text.extend(sentence(&words, DIM));
+    marked(mark, style, &text, look)
+}
+
+async fn add(vault: &Vault, provider: &Provider, from_stdin: bool, no_check: bool) -> anyhow::Result<()> {
+    let name = &provider.config.name;
+    let look = out::look_stderr();
+    let key = if from_stdin || !std::io::stdin().is_terminal() {
+        let mut text = String::new();
+        std::io::stdin().lock().take(LONGEST_KEY).read_to_string(&mut text).context("cannot read the key")?;
+        text
+    } else {
+        terminal::read_hidden(&format!("Key for {name}: "))?
+    };
+    let key = key.trim();
+    if key.is_empty() {
+        return Err(UsageError("no key was given; nothing was saved".to_owned()).into());
+    }
+    if key.chars().any(|letter| letter.is_whitespace() || letter.is_control()) {
+        return Err(
+            UsageError("this is not a key: keys have no spaces or line breaks. Nothing was saved".to_owned()).into()
+        );
+    }
+    if !no_check {
+        check(&provider.config, key).await?;
+    }
+    vault.set(name, &Secret::new(key))?;
+    let checked = if no_check { "Saved, not checked" } else { "The key works and is saved" };
+    out::tell(&note(&format!("{checked}, encrypted on this machine."), &look));
+    if let KeySource::Environment(variable) = &provider.key {
+        out::tell(&note(&format!("{variable} is also set, and is used instead as long as it is."), &look));
+    }
+    Ok(())
+}
+
+/// Asks the provider for a model that does not exist: a wrong key is refused before that is looked
+/// at, a right one costs nothing.
+async fn check(config: &ProviderConfig, key: &str) -> anyhow::Result<()> {
+    let name = &config.name;
+    let client = HttpModel::new(config.clone(), Some(provider::Secret::new(key)), Arc::new(Catalog::new()))?;
+    let request = Request {
+        model: NO_SUCH_MODEL.into(),
+        system: "".into(),
+        tools: Arc::new([]),
+        messages: vec![Entry::new(0, 0, Message::user("Hello"))],
+        max_output: 16,
+        effort: None,
+        session: SessionId::from_random(0),
+    };
+    let admission = Admission {
+        provider: Arc::clone(name),
+        priority: Priority::User,
+        session: request.session,
+        task: None,
+        estimate: Estimate::default(),
+    };
+    let gate = Gate::new(GateConfig::default());
+    let answer = gate.stream(Arc::new(client), request, admission).fold(None, |_, chunk| async { Some(chunk) });
+    match tokio::time::timeout(CHECK_LIMIT, answer).await {
+        Ok(Some(Chunk::Failed { failure, .. })) => judge(name, &failure),
+        Ok(_) => Ok(()),
+        Err(_) => bail!(
+            "{name} did not answer within {} s. Nothing was saved; try again, or add --no-check",
+            CHECK_LIMIT.as_secs()
+        ),
+    }
+}
+
+/// What a refusal says of the key.
+fn judge(name: &str, failure: &Failure) -> anyhow::Result<()> {
+    match failure.kind {
+        // It got past the key.
+        FailureKind::NotFound
+        | FailureKind::BadRequest
+        | FailureKind::ContextOverflow
+        | FailureKind::RateLimited
+        | FailureKind::Quota => Ok(()),
+        FailureKind::Auth | FailureKind::Forbidden => {
+            bail!("{name} does not accept this key: {} Nothing was saved", failure.message)
+        }
+        FailureKind::Overloaded
+        | FailureKind::Server
+        | FailureKind::Network
+        | FailureKind::StreamBroken
+        | FailureKind::Idle
+        | FailureKind::Protocol
+        | FailureKind::Preempted
+        | FailureKind::Budget
+        | FailureKind::CircuitOpen
+        | FailureKind::Crashed
+        | FailureKind::Cancelled
+        | FailureKind::NotRecorded
+        | FailureKind::Config
+        | FailureKind::Unknown => {
+            bail!("The key could not be checked: {} Nothing was saved; try again, or add --no-check", failure.message)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! `weft doctor`: looks at everything Weft stands on and says what to do about what is wrong.
+
+use std::path::Path;
+
+use weft_engine::Home;
+
+use crate::commands::auth;
+use crate::exit::Exit;
+use crate::show::rows::{marked, sentence};
+use crate::show::style::{BAD, BOLD, DIM, GOOD, Line, Look, PLAIN};
+use crate::show::units::{ago, bytes};
+use crate::{open, out, providers};
+
+/// With less free space than this a warning is due.
+const LOW_SPACE: u64 = 500 * 1024 * 1024;
+
+enum Finding {
+    Good(String),
+    Note(String),
+    Bad(String),
+}
+
+pub async fn run() -> anyhow::Result<Exit> {
+    let look = out::look_stdout();
+    let home = Home::from_env();
+    let mut failed = false;
+    let mut section = |title: &'static str, findings: Vec<Finding>| {
+        failed |= findings.iter().any(|finding| matches!(finding, Finding::Bad(_)));
+        out::print(&[Line::new(title, BOLD)]);
+        out::print(&findings.iter().flat_map(|finding| row(finding, &look)).collect::<Vec<_>>());
+    };
+    section("Weft", vec![Finding::Good(format!("version {}", crate::args::VERSION))]);
+    section("Folders", folders(&home));
+    let settings = open::settings(&home, &open::workspace()?);
+    section("Settings", settings_findings(&settings));
+    section("Database", database());
+    if let Ok(loaded) = &settings {
+        out::print(&[Line::new("Providers", BOLD)]);
+        let rows = providers::all(&home, &loaded.config);
+        out::print(&rows.iter().flat_map(|provider| auth::status_row(provider, &look)).collect::<Vec<_>>());
+    }
+    section("Terminal", terminal(&look));
+    Ok(if failed { Exit::Failed } else { Exit::Done })
+}
+
+fn row(finding: &Finding, look: &Look) -> Vec<Line> {
+    match finding {
+        Finding::Good(text) => marked(look.sign("✓", "+"), GOOD, &sentence(text, PLAIN), look),
+        Finding::Note(text) => marked(look.sign("·", "-"), DIM, &sentence(text, PLAIN), look),
+        Finding::Bad(text) => marked(look.sign("✗", "x"), BAD, &sentence(text, PLAIN), look),
+    }
+}
+
+fn folders(home: &Home) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut seen = Vec::new();
+    for (what, path) in [("settings", &home.config), ("data", &home.data), ("state", &home.state)] {
+        if seen.contains(&path) {
+            continue;
+        }
+        seen.push(path);
+        findings.push(folder(what, path));
+    }
+    if let Some(free) = free_space(&home.data) {
+        findings.push(if free < LOW_SPACE {
+            Finding::Bad(format!("only {} free on the disk of {}; make some room", bytes(free), home.data.display()))
+        } else {
+            Finding::Good(format!("{} free on the disk", bytes(free)))
+        });
+    }
+    findings
+}
+
+fn folder(what: &str, path: &Path) -> Finding {
+    let shown = path.display();
+    if !path.exists() {
+        return Finding::Note(format!("{what}: `{shown}` is made when it is needed"));
+    }
+    let probe = path.join(format!(".weft-doctor-{}", std::process::id()));
+    match std::fs::write(&probe, b"") {
+        Ok(()) => {
+            let _ = std::fs::remove_file(&probe);
+            Finding::Good(format!("{what}: `{shown}`"))
+        }
+        Err(error) => Finding::Bad(format!(
+            "{what}: `{shown}` cannot be written to ({error}). Change its permissions, or set WEFT_HOME"
+        )),
+    }
+}
+
+fn free_space(path: &Path) -> Option<u64> {
+    let existing = path.ancestors().find(|folder| folder.exists())?;
+    let status = rustix::fs::statvfs(existing).ok()?;
+    Some(status.f_bavail.saturating_mul(status.f_frsize))
+}
+
+fn settings_findings(settings: &anyhow::Result<weft_engine::Loaded>) -> Vec<Finding> {
+    match settings {
+        Err(error) => vec![Finding::Bad(error.to_string())],
+        Ok(loaded) => {
+            let sources = loaded.sources.iter().map(|source| Finding::Good(format!("`{}`", source.display())));
+            let mut findings: Vec<Finding> = sources.collect();
+            if findings.is_empty() {
+                findings.push(Finding::Note("no settings file; everything has its default".to_owned()));
+            }
+            findings.extend(loaded.warnings.iter().cloned().map(Finding::Bad));
+            findings
+        }
+    }
+}
+
+fn database() -> Vec<Finding> {
+    let opened = match open::open(None) {
+        Ok(opened) => opened,
+        Err(error) => return vec![Finding::Bad(format!("{error:#}"))],
+    };
+    let mut findings = Vec::new();
+    if let Some(notice) = opened.engine.notice() {
+        findings.push(Finding::Bad(notice.to_owned()));
+    }
+    let store = opened.engine.store();
+    let path = opened.home.database();
+    let size = std::fs::metadata(&path).map_or(0, |file| file.len());
+    findings.push(match store.check() {
+        Ok(problems) if problems.is_empty() => {
+            Finding::Good(format!("`{}` is sound ({})", path.display(), bytes(size)))
+        }
+        Ok(problems) => Finding::Bad(format!(
+            "`{}` is damaged: {}. Close every Weft and start it again; it restores the last backup",
+            path.display(),
+            problems.join("; ")
+        )),
+        Err(error) => Finding::Bad(error.to_string()),
+    });
+    findings.push(match store.last_backup() {
+        Some(at) => Finding::Good(format!("last backup {}", ago(at, opened.engine.clock().now()))),
+        None => Finding::Note("no backup yet".to_owned()),
+    });
+    match store.unfinished() {
+        Ok(rows) if rows.is_empty() => {}
+        Ok(rows) => findings.push(Finding::Note(format!("{} unfinished; `weft resume` goes on", rows.len()))),
+        Err(error) => findings.push(Finding::Bad(error.to_string())),
+    }
+    findings
+}
+
+fn terminal(look: &Look) -> Vec<Finding> {
+    let yes = |on: bool| if on { "yes" } else { "no" };
+    let name = std::env::var("TERM").unwrap_or_else(|_| "unknown".to_owned());
+    let text = format!("{name}, {} columns, colour {}, Unicode {}", look.width, yes(look.colour), yes(look.unicode));
+    vec![Finding::Note(text)]
+}

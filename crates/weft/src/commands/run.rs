@@ -1,0 +1,80 @@
+//! `weft run`: one request, then exit.
+
+use std::io::{IsTerminal, Read};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use weft_core::UserPart;
+use weft_core::event::Delivery;
+
+use crate::args::RunArgs;
+use crate::exit::{Exit, UsageError};
+use crate::headless::Headless;
+use crate::show::rows::note;
+use crate::{open, out};
+
+/// After this the person is told that standard input is being waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+pub async fn run(args: RunArgs) -> anyhow::Result<Exit> {
+    let prompt = prompt(&args.prompt).await?;
+    let opened = open::open_aloud(&args.chat.work)?;
+    let session = match opened.named_session(&args.chat)? {
+        Some(session) => session,
+        None => opened.create(&args.chat.work, false)?,
+    };
+    let existing = args.chat.session.is_some() || args.chat.continue_last;
+    let headless = Headless::new(&opened.engine, session, args.json);
+    if existing {
+        opened.apply(session, &args.chat.work).await?;
+    }
+    opened.engine.submit(session, vec![UserPart::text(prompt)], Delivery::Steer).await?;
+    headless.follow().await
+}
+
+/// The words on the command line, then what comes through a pipe.
+async fn prompt(words: &[String]) -> anyhow::Result<String> {
+    let words = words.join(" ");
+    let asks_for_input = words.is_empty() || words == "-";
+    if asks_for_input && std::io::stdin().is_terminal() {
+        return Err(UsageError(
+            "say what to do: weft run 'explain this project', or send it through a pipe".to_owned(),
+        )
+        .into());
+    }
+    if !asks_for_input && !stdin_has_something() {
+        return Ok(words);
+    }
+    let piped = read_stdin().await?;
+    let piped = piped.trim();
+    match (asks_for_input, piped.is_empty()) {
+        (true, true) => Err(UsageError("standard input was empty; say what to do".to_owned()).into()),
+        (true, false) => Ok(piped.to_owned()),
+        (false, true) => Ok(words),
+        (false, false) => Ok(format!("{words}\n\n{piped}")),
+    }
+}
+
+/// Only a pipe or a file is read unasked: a terminal would hang, and other things are empty.
+fn stdin_has_something() -> bool {
+    use rustix::fs::{FileType, fstat};
+    fstat(std::io::stdin())
+        .is_ok_and(|status| matches!(FileType::from_raw_mode(status.st_mode), FileType::Fifo | FileType::RegularFile))
+}
+
+async fn read_stdin() -> anyhow::Result<String> {
+    let reading = tokio::task::spawn_blocking(|| {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    });
+    tokio::pin!(reading);
+    let bytes = tokio::select! {
+        bytes = &mut reading => bytes,
+        () = tokio::time::sleep(PATIENCE) => {
+            out::tell(&note("Reading standard input; end it with Ctrl+D.", &out::look_stderr()));
+            reading.await
+        }
+    };
+    let bytes = bytes?.context("cannot read standard input")?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

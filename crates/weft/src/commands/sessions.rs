@@ -1,0 +1,185 @@
+//! `weft sessions`: list, show, fork and delete; export and import are in [`super::transfer`].
+
+use std::io::{BufRead, IsTerminal};
+
+use serde_json::json;
+use weft_core::event::Event;
+use weft_core::{SessionId, Status};
+use weft_engine::Engine;
+use weft_store::{ListFilter, Owner, SessionRow};
+
+use crate::args::SessionsCommand;
+use crate::commands::transfer;
+use crate::exit::{Exit, UsageError};
+use crate::headless::PAGE;
+use crate::open::{self, Opened};
+use crate::out;
+use crate::show::card::{CardView, card_lines};
+use crate::show::clean::clean_row;
+use crate::show::columns::columns;
+use crate::show::rows::note;
+use crate::show::style::{BOLD, DIM, Line, Look};
+use crate::show::transcript::Transcript;
+use crate::show::units::{ago, moment};
+
+pub async fn run(command: SessionsCommand) -> anyhow::Result<Exit> {
+    let opened = open::open(None)?;
+    let find = |prefix: &str| opened.engine.store().find(prefix);
+    match command {
+        SessionsCommand::List { all, workspace, json, limit } => {
+            let workspace = match (all, workspace) {
+                (true, _) => None,
+                (false, Some(folder)) => Some(std::path::absolute(folder)?.to_string_lossy().into_owned()),
+                (false, None) => Some(opened.workspace_name()),
+            };
+            list(&opened, workspace, json, limit)
+        }
+        SessionsCommand::Show { session, events, json } => show(&opened.engine, find(&session)?, events, json),
+        SessionsCommand::Fork { session, at } => {
+            let fork = opened.engine.fork(find(&session)?, at).await?;
+            out::stdout(&format!("{fork}\n"));
+            out::tell(&note(&format!("Go on in the copy with `weft --session {fork}`."), &out::look_stderr()));
+            Ok(Exit::Done)
+        }
+        SessionsCommand::Export { session, output } => {
+            transfer::export(&opened.engine, find(&session)?, output.as_deref())
+        }
+        SessionsCommand::Import { file } => transfer::import(&opened, &file).await,
+        SessionsCommand::Delete { session, yes } => delete(&opened, find(&session)?, yes).await,
+    }
+}
+
+fn list(opened: &Opened, workspace: Option<String>, json: bool, limit: usize) -> anyhow::Result<Exit> {
+    let everywhere = workspace.is_none();
+    let filter = ListFilter { workspace, limit: Some(limit), ..ListFilter::default() };
+    let rows = opened.engine.store().list(&filter)?;
+    if json {
+        rows.iter().for_each(|row| out::json_line(&as_json(row)));
+        return Ok(Exit::Done);
+    }
+    if rows.is_empty() {
+        let words = if everywhere {
+            "There are no sessions yet."
+        } else {
+            "No sessions in this folder; `--all` lists every one."
+        };
+        out::print(&note(words, &out::look_stdout()));
+        return Ok(Exit::Done);
+    }
+    let now = opened.engine.clock().now();
+    out::print(&session_rows(&rows, now, &out::look_list()));
+    Ok(Exit::Done)
+}
+
+/// Sessions as a list, also for the chat.
+pub fn session_rows(rows: &[SessionRow], now: weft_core::Timestamp, look: &Look) -> Vec<Line> {
+    let cells = rows.iter().map(|row| {
+        [row.id.to_string(), state_word(row).to_owned(), ago(row.updated_at, now), row.cost.to_string(), name(row)]
+    });
+    columns(&["session", "state", "changed", " cost", "about"], cells, look)
+}
+
+/// What a person calls it.
+pub fn name(row: &SessionRow) -> String {
+    clean_row(row.title.as_deref().or(row.preview.as_deref()).unwrap_or("(nothing said yet)"))
+}
+
+const fn state_word(row: &SessionRow) -> &'static str {
+    match (row.status, row.owner) {
+        (Status::Running, Owner::Me | Owner::Alive { .. }) => "running",
+        (Status::Running, Owner::Nobody | Owner::Dead) => "unfinished",
+        (Status::Idle | Status::Waiting | Status::Failed, _) => row.status.name(),
+    }
+}
+
+fn as_json(row: &SessionRow) -> serde_json::Value {
+    json!({
+        "id": row.id,
+        "state": state_word(row),
+        "title": row.title,
+        "preview": row.preview,
+        "workspace": row.workspace,
+        "agent": row.agent,
+        "model": row.model,
+        "mode": row.mode,
+        "turns": row.turns,
+        "cost_usd": row.cost.usd(),
+        "tokens": row.tokens,
+        "asks": row.asks,
+        "events": row.seq,
+        "parent": row.parent,
+        "forked_at": row.forked_at,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+    })
+}
+
+fn show(engine: &Engine, session: SessionId, events: bool, json: bool) -> anyhow::Result<Exit> {
+    let look = out::look_stdout();
+    let state = engine.state(session)?;
+    if !json {
+        let title = state.title.as_deref().map_or_else(|| format!("Session {session}"), clean_row);
+        let dot = look.sign("·", "-");
+        let facts = format!("{session} {dot} {} {dot} {} {dot} {}", state.model, state.cost, moment(state.created_at));
+        out::print(&[Line::new(title, BOLD), Line::new(facts, DIM), Line::blank()]);
+    }
+    let mut transcript = Transcript::new(look);
+    let mut seq = 0;
+    loop {
+        let page = engine.store().events(session, seq, PAGE)?;
+        let Some(last) = page.last() else { break };
+        seq = last.seq;
+        for recorded in &page {
+            if json {
+                out::json_line(recorded);
+            } else if events {
+                out::print(&[event_row(recorded.seq, recorded.at, &recorded.event, &look)]);
+            } else {
+                out::print(&transcript.event(recorded));
+            }
+        }
+    }
+    if !json && !events {
+        for ask in transcript.asks() {
+            let view = CardView { ask, chosen: &[], writing: false, behind: 0, detail_rows: 20, keys: false };
+            out::print(&[Line::blank()]);
+            out::print(&card_lines(&view, &look));
+            out::print(&note(&format!("Answer with `weft answer {} …`", ask.id), &look));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// An event as one row: its number, time, kind, and the rest as JSON.
+fn event_row(seq: u64, at: weft_core::Timestamp, event: &Event, look: &Look) -> Line {
+    let mut fields = serde_json::to_value(event).unwrap_or_default();
+    let kind = fields.as_object_mut().and_then(|fields| fields.remove("type"));
+    let kind = kind.as_ref().and_then(|kind| kind.as_str()).unwrap_or("unknown").to_owned();
+    let time = moment(at);
+    let line = Line::new(format!("{seq:>6}  {time}  "), DIM).with(format!("{kind:<18} "), BOLD);
+    line.with(clean_row(&fields.to_string()), DIM).fitted(look.width, look)
+}
+
+async fn delete(opened: &Opened, session: SessionId, yes: bool) -> anyhow::Result<Exit> {
+    if !yes {
+        if !std::io::stdin().is_terminal() {
+            return Err(UsageError("deleting cannot be undone: add --yes to confirm".to_owned()).into());
+        }
+        let state = opened.engine.state(session)?;
+        let title = state.title.map_or_else(|| session.to_string(), |title| clean_row(&title));
+        out::stderr(&format!("Delete “{title}” ({} turns) for good? [y/N] ", state.turns));
+        let mut answer = String::new();
+        std::io::stdin().lock().read_line(&mut answer)?;
+        if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+            out::tell(&note("Nothing was deleted.", &out::look_stderr()));
+            return Ok(Exit::Done);
+        }
+    }
+    opened.engine.store().delete(session).await?;
+    let outputs = opened.home.outputs(session);
+    if outputs.exists() {
+        std::fs::remove_dir_all(&outputs)?;
+    }
+    out::tell(&note(&format!("Deleted session {session}."), &out::look_stderr()));
+    Ok(Exit::Done)
+}

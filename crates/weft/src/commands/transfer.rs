@@ -1,0 +1,196 @@
+//! A session as a file: a header line, one line per event, one line per saved output. Lines are
+//! JSON; the events are those that `weft run --json` prints.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use weft_core::event::Event;
+use weft_core::{CallId, SessionId, Timestamp, stored};
+use weft_engine::Engine;
+use weft_store::StoreError;
+
+use crate::exit::Exit;
+use crate::headless::PAGE;
+use crate::open::Opened;
+use crate::out;
+use crate::show::rows::note;
+
+const VERSION: u64 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct SavedOutput {
+    call: CallId,
+    #[serde(flatten)]
+    body: Body,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Body {
+    Text(String),
+    Base64(String),
+}
+
+pub fn export(engine: &Engine, session: SessionId, file: Option<&Path>) -> anyhow::Result<Exit> {
+    match file {
+        None => write_log(engine, session, &mut BufWriter::new(std::io::stdout().lock()))?,
+        Some(path) => {
+            // Written beside and put in place whole: half an export is worse than none.
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let fresh = folder.join(format!(".{session}.export"));
+            let written = write_file(engine, session, &fresh).and_then(|()| {
+                std::fs::rename(&fresh, path).with_context(|| format!("cannot write {}", path.display()))
+            });
+            if written.is_err() {
+                let _ = std::fs::remove_file(&fresh);
+            }
+            written?;
+            out::tell(&note(&format!("Exported to `{}`.", path.display()), &out::look_stderr()));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn write_file(engine: &Engine, session: SessionId, path: &Path) -> anyhow::Result<()> {
+    let file = std::fs::File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut writer = BufWriter::new(&file);
+    write_log(engine, session, &mut writer)?;
+    writer.flush()?;
+    Ok(file.sync_all()?)
+}
+
+fn write_log(engine: &Engine, session: SessionId, to: &mut impl Write) -> anyhow::Result<()> {
+    write_line(to, &json!({ "weft": "session", "version": VERSION, "id": session }))?;
+    let mut seq = 0;
+    loop {
+        let page = engine.store().events(session, seq, PAGE)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        seq = last.seq;
+        for recorded in &page {
+            write_line(to, recorded)?;
+            if let Some(output) = saved_output(&recorded.event) {
+                write_line(to, &json!({ "output": output }))?;
+            }
+        }
+    }
+}
+
+/// The whole output of a tool, if it was put aside and is still there.
+fn saved_output(event: &Event) -> Option<SavedOutput> {
+    let Event::ToolFinished(finished) = event else { return None };
+    let bytes = std::fs::read(&finished.output.saved.as_ref()?.path).ok()?;
+    let body = match String::from_utf8(bytes) {
+        Ok(text) => Body::Text(text),
+        Err(error) => Body::Base64(BASE64_STANDARD.encode(error.as_bytes())),
+    };
+    Some(SavedOutput { call: finished.call.clone(), body })
+}
+
+/// A reader that went away wants no more.
+fn write_line(to: &mut impl Write, value: &impl Serialize) -> anyhow::Result<()> {
+    match writeln!(to, "{}", serde_json::to_string(value)?) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+pub async fn import(opened: &Opened, file: &Path) -> anyhow::Result<Exit> {
+    let Log { id, mut events, outputs } = read_log(file)?;
+    let store = opened.engine.store();
+    let taken = !matches!(store.owner(id), Err(StoreError::NoSuchSession { .. }));
+    let session = if taken { SessionId::from_random(getrandom::u64()?) } else { id };
+    save_outputs(opened, session, &mut events, outputs)?;
+    store.import(session, events).await?;
+    out::stdout(&format!("{session}\n"));
+    let words = if taken {
+        format!("Imported as `{session}`, because there is already a session {id}.")
+    } else {
+        "Imported.".to_owned()
+    };
+    out::tell(&note(&words, &out::look_stderr()));
+    Ok(Exit::Done)
+}
+
+struct Log {
+    id: SessionId,
+    events: Vec<(Timestamp, Event)>,
+    outputs: Vec<SavedOutput>,
+}
+
+fn read_log(file: &Path) -> anyhow::Result<Log> {
+    let reader = BufReader::new(std::fs::File::open(file).with_context(|| format!("cannot read {}", file.display()))?);
+    let mut lines = reader.lines().enumerate();
+    let place = |number: usize| format!("{}:{}", file.display(), number + 1);
+    let header = match lines.next() {
+        Some((_, line)) => serde_json::from_str::<Value>(&line?).unwrap_or_default(),
+        None => Value::Null,
+    };
+    if header.get("weft").and_then(Value::as_str) != Some("session") {
+        bail!("{} is not an exported session: its first line is not a header", file.display());
+    }
+    match header.get("version").and_then(Value::as_u64) {
+        Some(VERSION) => {}
+        other => bail!(
+            "{} has format version {}; this Weft reads version {VERSION}. Update Weft",
+            file.display(),
+            other.unwrap_or_default()
+        ),
+    }
+    let id: SessionId = serde_json::from_value(header.get("id").cloned().unwrap_or_default())
+        .with_context(|| format!("{} has no usable id", place(0)))?;
+    let mut log = Log { id, events: Vec::new(), outputs: Vec::new() };
+    for (number, line) in lines {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let value: Value = serde_json::from_str(&line).with_context(|| format!("{} is not JSON", place(number)))?;
+        if let Some(output) = value.get("output").filter(|_| value.get("type").is_none()) {
+            log.outputs.push(serde_json::from_value(output.clone()).with_context(|| place(number))?);
+            continue;
+        }
+        let at = value.get("at").and_then(Value::as_i64).map(Timestamp);
+        let event = stored::from_line(&value).with_context(|| place(number))?;
+        log.events.push((at.with_context(|| format!("{} has no time", place(number)))?, event));
+    }
+    Ok(log)
+}
+
+/// Puts whole outputs where this home keeps them, and tells the events so.
+fn save_outputs(
+    opened: &Opened,
+    session: SessionId,
+    events: &mut [(Timestamp, Event)],
+    outputs: Vec<SavedOutput>,
+) -> anyhow::Result<()> {
+    if outputs.is_empty() {
+        return Ok(());
+    }
+    let folder = opened.home.outputs(session);
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let mut paths = HashMap::new();
+    for (index, output) in outputs.into_iter().enumerate() {
+        let bytes = match output.body {
+            Body::Text(text) => text.into_bytes(),
+            Body::Base64(text) => BASE64_STANDARD.decode(text).context("an output is not base64")?,
+        };
+        // A call's name comes from a model and may not be fit for a file.
+        let path = folder.join(format!("imported-{index}.txt"));
+        std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        paths.insert(output.call, path.to_string_lossy().into_owned());
+    }
+    for (_, event) in events {
+        if let Event::ToolFinished(finished) = event
+            && let (Some(saved), Some(path)) = (&mut finished.output.saved, paths.get(&finished.call))
+        {
+            saved.path.clone_from(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! How a run of the command ends.
+
+use std::process::ExitCode;
+
+use crate::{out, show};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Done,
+    Failed,
+    /// The command line did not make sense.
+    Usage,
+    /// A question waits for a person.
+    Waiting,
+    Interrupted,
+}
+
+impl Exit {
+    pub fn code(self) -> ExitCode {
+        ExitCode::from(self.number())
+    }
+
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Waiting => 3,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// Of two sessions worked on, the ending that matters more.
+    pub const fn worse(self, other: Self) -> Self {
+        const fn weight(exit: Exit) -> u8 {
+            match exit {
+                Exit::Done => 0,
+                Exit::Waiting => 1,
+                Exit::Failed => 2,
+                Exit::Usage => 3,
+                Exit::Interrupted => 4,
+            }
+        }
+        if weight(self) >= weight(other) { self } else { other }
+    }
+}
+
+/// A request that cannot be carried out as it was written.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UsageError(pub String);
+
+/// Tells the person what went wrong.
+pub fn report(error: &anyhow::Error) -> Exit {
+    let look = out::look_stderr();
+    let text = format!("{error:#}");
+    let sentence = if text.ends_with(['.', '?', '!']) { text } else { text + "." };
+    let mut letters = sentence.chars();
+    let capital: String = letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default();
+    out::tell(&show::rows::problem(&capital, &look));
+    if error.downcast_ref::<UsageError>().is_some() { Exit::Usage } else { Exit::Failed }
+}

@@ -1,0 +1,294 @@
+//! Work without a screen: follows a session until nothing more happens by itself, showing it as
+//! plain text or as JSON, and turns its end into an exit code.
+
+use std::sync::Arc;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use weft_core::event::{EndReason, Event, Recorded, RoundAnswered};
+use weft_core::message::Part;
+use weft_core::{AskKind, SessionId, State, Status};
+use weft_engine::{Engine, Live, Watch};
+
+use crate::exit::Exit;
+use crate::show::clean::Cleaner;
+use crate::show::rows::{note, problem, sentence};
+use crate::show::style::{DIM, Line};
+use crate::show::transcript::Transcript;
+use crate::show::units::duration;
+use crate::{out, show};
+
+/// How many events are read from the log at a time.
+pub const PAGE: usize = 500;
+
+pub struct Headless {
+    engine: Engine,
+    session: SessionId,
+    watch: Watch,
+    state: State,
+    screen: Screen,
+    started: std::time::Instant,
+}
+
+/// Where the session's words go.
+enum Screen {
+    Json,
+    Plain(Box<Plain>),
+}
+
+struct Plain {
+    transcript: Transcript,
+    cleaner: Cleaner,
+    /// How much of the running answer has been written.
+    streamed: usize,
+    line_open: bool,
+}
+
+impl Headless {
+    /// Looks on from now. Call it before anything is done, so that nothing is missed.
+    pub fn new(engine: &Engine, session: SessionId, json: bool) -> Self {
+        let state = engine.state(session).unwrap_or_else(|_| State::new(session));
+        let plain = || Plain {
+            transcript: Transcript::new(out::look_stderr()),
+            cleaner: Cleaner::default(),
+            streamed: 0,
+            line_open: false,
+        };
+        Self {
+            watch: engine.watch(session),
+            engine: engine.clone(),
+            session,
+            state,
+            screen: if json { Screen::Json } else { Screen::Plain(Box::new(plain())) },
+            started: std::time::Instant::now(),
+        }
+    }
+
+    /// Until the turn is over or waits for a person.
+    pub async fn follow(mut self) -> anyhow::Result<Exit> {
+        let mut interrupts = [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?];
+        let mut stopping = false;
+        loop {
+            tokio::select! {
+                biased;
+                () = any(&mut interrupts) => {
+                    if stopping {
+                        return Ok(Exit::Interrupted);
+                    }
+                    stopping = true;
+                    self.say(note("Stopping. Ctrl+C again quits at once.", &out::look_stderr()));
+                    self.engine.stop(self.session).await?;
+                    // Nothing may have been under way.
+                    if self.engine.state(self.session)?.turn.is_none() {
+                        self.catch_up()?;
+                        return Ok(Exit::Interrupted);
+                    }
+                }
+                live = self.watch.next() => match live {
+                    Some(live) => {
+                        if let Some(exit) = self.show(live)? {
+                            return Ok(if stopping { Exit::Interrupted } else { exit });
+                        }
+                    }
+                    None => return Ok(Exit::Failed),
+                },
+            }
+        }
+    }
+
+    fn show(&mut self, live: Live) -> anyhow::Result<Option<Exit>> {
+        match live {
+            Live::Event(recorded) => return Ok(self.event(&recorded)),
+            Live::Text(text) | Live::Partial(text) => self.text(&text),
+            Live::Notice(text) => self.say(note(&text, &out::look_stderr())),
+            Live::Broken(text) => {
+                self.end_line();
+                out::tell(&problem(&text, &out::look_stderr()));
+                return Ok(Some(Exit::Failed));
+            }
+            Live::Lagged => {
+                self.watch = self.engine.watch(self.session);
+                return self.catch_up();
+            }
+            Live::Thinking(_) | Live::ToolBegun { .. } | Live::ToolOutput { .. } => {}
+        }
+        Ok(None)
+    }
+
+    /// Reads from the log what the watch missed.
+    fn catch_up(&mut self) -> anyhow::Result<Option<Exit>> {
+        loop {
+            let missed = self.engine.store().events(self.session, self.state.seq, PAGE)?;
+            if missed.is_empty() {
+                return Ok(None);
+            }
+            for recorded in missed {
+                if let Some(exit) = self.event(&Arc::new(recorded)) {
+                    return Ok(Some(exit));
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, recorded: &Recorded) -> Option<Exit> {
+        if recorded.seq <= self.state.seq {
+            return None;
+        }
+        self.state.apply(recorded.seq, recorded.at, &recorded.event);
+        match &mut self.screen {
+            Screen::Json => out::json_line(recorded),
+            Screen::Plain(plain) => plain.event(recorded),
+        }
+        match (&recorded.event, self.state.status()) {
+            (Event::TurnEnded(ended), Status::Idle | Status::Failed) if self.state.conversation.queue.is_empty() => {
+                Some(self.ended(&ended.reason))
+            }
+            (_, Status::Waiting) => Some(self.waiting()),
+            (_, Status::Idle | Status::Failed | Status::Running) => None,
+        }
+    }
+
+    fn ended(&mut self, reason: &EndReason) -> Exit {
+        let dot = out::look_stderr().sign("·", "-");
+        let millis = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut words = vec![match reason {
+            EndReason::Completed => "Done".to_owned(),
+            EndReason::Interrupted => "Stopped".to_owned(),
+            _ => "Ended early".to_owned(),
+        }];
+        if !self.state.cost.is_zero() {
+            words.push(self.state.cost.to_string());
+        }
+        words.push(duration(millis));
+        words.push(format!("session {}", self.session));
+        self.say(vec![Line::new(words.join(&format!(" {dot} ")), DIM)]);
+        match reason {
+            EndReason::Completed => Exit::Done,
+            EndReason::Interrupted => Exit::Interrupted,
+            EndReason::Truncated
+            | EndReason::Refused
+            | EndReason::RoundLimit { .. }
+            | EndReason::ToolCallLimit { .. }
+            | EndReason::TimeLimit { .. }
+            | EndReason::TokenLimit { .. }
+            | EndReason::CostLimit { .. }
+            | EndReason::AllToolsFailed { .. }
+            | EndReason::Stuck { .. }
+            | EndReason::ModelFailed { .. } => Exit::Failed,
+        }
+    }
+
+    /// Says what is asked and how to answer.
+    fn waiting(&mut self) -> Exit {
+        let look = out::look_stderr();
+        let asks: Vec<_> = self.state.open_asks().cloned().collect();
+        let mut lines = Vec::new();
+        for ask in &asks {
+            let view =
+                show::card::CardView { ask, chosen: &[], writing: false, behind: 0, detail_rows: 10, keys: false };
+            lines.extend(show::card::card_lines(&view, &look));
+            let words = match &ask.kind {
+                AskKind::Approval { .. } => format!("`weft answer {} yes` or `no`, or `session`", ask.id),
+                AskKind::Question { .. } => format!("`weft answer {} ANSWER`", ask.id),
+            };
+            lines.push(Line { spans: sentence(&words, DIM) }.indented(show::style::GUTTER));
+        }
+        lines.extend(note(&format!("Waiting for an answer. Then go on with `weft resume {}`.", self.session), &look));
+        self.end_line();
+        out::tell(&lines);
+        Exit::Waiting
+    }
+
+    fn text(&mut self, text: &str) {
+        if let Screen::Plain(plain) = &mut self.screen {
+            plain.text(text);
+        }
+    }
+
+    /// Tells something on standard error, unless nobody but a program reads.
+    fn say(&mut self, lines: Vec<Line>) {
+        if let Screen::Plain(plain) = &mut self.screen {
+            plain.tell(lines);
+        }
+    }
+
+    fn end_line(&mut self) {
+        if let Screen::Plain(plain) = &mut self.screen {
+            plain.end_line();
+        }
+    }
+}
+
+impl Plain {
+    fn text(&mut self, text: &str) {
+        let mut safe = String::with_capacity(text.len());
+        self.cleaner.push(text, &mut safe);
+        self.streamed += text.len();
+        if let Some(last) = safe.chars().last() {
+            self.line_open = last != '\n';
+            out::stdout(&safe);
+        }
+    }
+
+    fn event(&mut self, recorded: &Recorded) {
+        match &recorded.event {
+            Event::RoundAnswered(answered) => self.answered(answered),
+            Event::RoundStarted(_) => self.streamed = 0,
+            // What the person said, they know.
+            Event::InputReceived(_) | Event::TurnStarted(_) => {}
+            Event::RoundFailed(failed) => {
+                let said =
+                    if failed.partial.len() > self.streamed { failed.partial.get(self.streamed..) } else { None };
+                self.text(said.unwrap_or_default());
+                let mut without_text = failed.clone();
+                without_text.partial.clear();
+                let lines = self.transcript.event(&Recorded { event: without_text.into(), ..recorded.clone() });
+                self.tell(lines);
+            }
+            _ => {
+                let lines = self.transcript.event(recorded);
+                self.tell(lines);
+            }
+        }
+    }
+
+    /// What was not streamed is written now.
+    fn answered(&mut self, answered: &RoundAnswered) {
+        let whole: String = answered
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Text { text } => Some(text.as_str()),
+                Part::Thinking { .. } | Part::ToolCall(_) | Part::Opaque { .. } => None,
+            })
+            .collect();
+        self.text(whole.get(self.streamed..).unwrap_or_default());
+        self.end_line();
+        self.streamed = 0;
+    }
+
+    fn end_line(&mut self) {
+        if std::mem::take(&mut self.line_open) {
+            out::stdout("\n");
+        }
+    }
+
+    fn tell(&mut self, mut lines: Vec<Line>) {
+        lines.retain(|line| !line.spans.is_empty());
+        if lines.is_empty() {
+            return;
+        }
+        self.end_line();
+        for span in lines.iter_mut().flat_map(|line| &mut line.spans) {
+            span.style.dim = true;
+        }
+        out::tell(&lines);
+    }
+}
+
+async fn any(signals: &mut [Signal; 2]) {
+    let [one, other] = signals;
+    tokio::select! {
+        _ = one.recv() => {}
+        _ = other.recv() => {}
+    }
+}

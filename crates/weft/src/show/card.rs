@@ -1,0 +1,149 @@
+//! The card of an open ask: the question, what exactly it is about, and the ways to answer.
+
+use weft_core::ask::Grant;
+use weft_core::{Ask, AskKind};
+
+use super::clean::{clean_row, visible};
+use super::diff::{SHOWN_LINES, cap_lines, diff_lines};
+use super::rows::sentence;
+use super::style::{ACCENT, BOLD, DIM, Line, Look, PLAIN, Span, Style};
+use super::width::wrap;
+
+/// How the card is shown right now.
+#[derive(Debug, Clone, Copy)]
+pub struct CardView<'a> {
+    pub ask: &'a Ask,
+    /// Options chosen so far, by number from 1, where several may be.
+    pub chosen: &'a [usize],
+    /// The person is writing an answer in words.
+    pub writing: bool,
+    /// How many more asks wait behind this one.
+    pub behind: usize,
+    /// The most rows that the detail may take.
+    pub detail_rows: usize,
+    /// Whether it can be answered by pressing keys.
+    pub keys: bool,
+}
+
+pub fn card_lines(view: &CardView<'_>, look: &Look) -> Vec<Line> {
+    let room = look.width.saturating_sub(3).max(10);
+    let mut rows = wrap(&sentence(&view.ask.question, BOLD), room);
+    match &view.ask.kind {
+        AskKind::Approval { detail, grant, .. } => {
+            let cap = view.detail_rows.min(SHOWN_LINES);
+            let details = detail_lines(detail, cap, look);
+            let hides = details.len() > cap;
+            rows.extend(details);
+            if view.keys {
+                rows.extend(approval_choices(grant.as_ref(), view.writing, hides, room));
+            }
+        }
+        AskKind::Question { options, several } => {
+            rows.extend(option_lines(options, *several, view.chosen, room, look));
+            if view.keys {
+                rows.extend(question_hint(options.len(), *several, room));
+            }
+        }
+    }
+    if view.behind > 0 {
+        let questions = if view.behind == 1 { "question" } else { "questions" };
+        rows.push(Line::new(format!("{} more {questions} after this one", view.behind), DIM));
+    }
+    let bar = look.sign("▌ ", "| ");
+    rows.into_iter()
+        .map(|row| {
+            let mut spans = vec![Span::new(bar, ACCENT)];
+            spans.extend(row.fitted(room, look).spans);
+            Line { spans }
+        })
+        .collect()
+}
+
+/// The command or the diff that is asked about.
+fn detail_lines(detail: &str, cap: usize, look: &Look) -> Vec<Line> {
+    if detail.trim().is_empty() {
+        return Vec::new();
+    }
+    cap_lines(whole_detail(detail, look), cap, look).into_iter().map(|row| row.indented(2)).collect()
+}
+
+/// All of what is asked about, however long.
+pub fn whole_detail(detail: &str, look: &Look) -> Vec<Line> {
+    if detail.starts_with("--- ") || detail.starts_with("@@ ") || detail.contains("\n@@ ") {
+        return diff_lines(detail, usize::MAX, look);
+    }
+    let room = look.width.saturating_sub(6).max(10);
+    wrap(&[Span::new(visible(detail).trim_end().to_owned(), PLAIN)], room)
+}
+
+fn approval_choices(grant: Option<&Grant>, writing: bool, hides: bool, room: usize) -> Vec<Line> {
+    if writing {
+        return hint("Say what to do instead. Enter sends it as a no, Esc goes back.", room);
+    }
+    let mut choices = vec![("y", "once".to_owned())];
+    if let Some(grant) = grant {
+        let what = match grant {
+            Grant::Tool { tool } => format!("every {}", clean_row(tool)),
+            Grant::Command { .. } => "this command".to_owned(),
+        };
+        choices.push(("s", format!("for this session ({what})")));
+    }
+    choices.push(("n", "no".to_owned()));
+    choices.push(("e", "say something else".to_owned()));
+    if hides {
+        choices.push(("v", "view all".to_owned()));
+    }
+    let mut spans = Vec::new();
+    for (index, (key, words)) in choices.into_iter().enumerate() {
+        if index > 0 {
+            spans.push(Span::new("  ", PLAIN));
+        }
+        spans.push(Span::new(format!("[{key}]"), Style { bold: true, ..ACCENT }));
+        // A choice is not broken in two: its own spaces are no-break ones until the row is made.
+        spans.push(Span::new(format!("\u{a0}{}", words.replace(' ', "\u{a0}")), PLAIN));
+    }
+    let mut rows = wrap(&spans, room);
+    for span in rows.iter_mut().flat_map(|row| &mut row.spans) {
+        span.text = span.text.replace('\u{a0}', " ").into();
+    }
+    rows
+}
+
+fn option_lines(options: &[String], several: bool, chosen: &[usize], room: usize, look: &Look) -> Vec<Line> {
+    let mut rows = Vec::new();
+    for (index, option) in options.iter().enumerate() {
+        let number = index + 1;
+        let mark = match (several, chosen.contains(&number)) {
+            (false, _) => "",
+            (true, true) => look.sign("● ", "[x] "),
+            (true, false) => look.sign("○ ", "[ ] "),
+        };
+        let head = format!("{number}. {mark}");
+        let indent = head.chars().count();
+        let text = wrap(&[Span::new(clean_row(option), PLAIN)], room.saturating_sub(indent));
+        for (row, line) in text.into_iter().enumerate() {
+            let start = if row == 0 { head.clone() } else { " ".repeat(indent) };
+            let mut spans = vec![Span::new(start, ACCENT)];
+            spans.extend(line.spans);
+            rows.push(Line { spans });
+        }
+    }
+    rows
+}
+
+fn question_hint(options: usize, several: bool, room: usize) -> Vec<Line> {
+    let text = match (options, several) {
+        (0, _) => "Type an answer and press Enter.",
+        (_, true) => "Numbers choose, Enter sends. Or type an answer.",
+        (_, false) => "Press a number, or type an answer and press Enter.",
+    };
+    hint(text, room)
+}
+
+fn hint(text: &'static str, room: usize) -> Vec<Line> {
+    wrap(&[Span::new(text, DIM)], room)
+}
+
+#[cfg(test)]
+#[path = "card_tests.rs"]
+mod tests;

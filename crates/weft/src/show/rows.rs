@@ -1,0 +1,172 @@
+//! Rows in plain words: what the person said, what a tool does and did, how a turn ended.
+
+use weft_core::event::{Display, EndReason, Outcome, TodoItem, TodoState, ToolFinished};
+use weft_core::{Answer, Choice, UserPart};
+
+use super::clean::{clean, clean_row};
+use super::diff::{SHOWN_LINES, diff_lines};
+use super::style::{ACCENT, BAD, BOLD, CODE, DIM, GOOD, GUTTER, Line, Look, PLAIN, Span, Style};
+use super::units::duration;
+use super::width::wrap;
+
+/// Shorter than this, a tool's duration is not worth a word.
+const NOTABLE_MS: u64 = 100;
+/// How many of a command's last lines are shown.
+pub const OUTPUT_LINES: usize = 5;
+
+/// A sentence in which `backticks` mark code.
+pub fn sentence(text: &str, style: Style) -> Vec<Span> {
+    let mut spans = Vec::new();
+    for (index, piece) in clean_row(text).split('`').enumerate() {
+        if !piece.is_empty() {
+            let style = if index % 2 == 1 { Style { ink: CODE.ink, ..style } } else { style };
+            spans.push(Span::new(piece.to_owned(), style));
+        }
+    }
+    spans
+}
+
+/// A mark in the gutter, then text wrapped beside it.
+pub fn marked(mark: &'static str, mark_style: Style, text: &[Span], look: &Look) -> Vec<Line> {
+    let room = look.width.saturating_sub(GUTTER + 1).max(10);
+    wrap(text, room)
+        .into_iter()
+        .enumerate()
+        .map(|(index, row)| {
+            if index > 0 {
+                return row.indented(GUTTER);
+            }
+            let mut spans = vec![Span::new(mark, mark_style), Span::new(" ", PLAIN)];
+            spans.extend(row.spans);
+            Line { spans }
+        })
+        .collect()
+}
+
+pub fn user_lines(content: &[UserPart], look: &Look) -> Vec<Line> {
+    let mut texts = Vec::new();
+    for part in content {
+        match part {
+            UserPart::Text { text } => texts.push(clean(text).trim_end().to_owned()),
+            UserPart::Image(image) => texts.push(format!("[{}]", clean_row(&image.media_type))),
+        }
+    }
+    marked(look.sign("›", ">"), ACCENT, &[Span::new(texts.join("\n"), BOLD)], look)
+}
+
+/// A tool under way.
+pub fn running_row(summary: &str, elapsed_ms: u64, look: &Look) -> Line {
+    let mut spans = vec![Span::new(look.sign("⏺", "*"), ACCENT), Span::new(" ", PLAIN)];
+    spans.extend(sentence(summary, PLAIN));
+    if elapsed_ms >= 1000 {
+        let dot = look.sign("·", "-");
+        spans.push(Span::new(format!(" {dot} {} s", elapsed_ms / 1000), DIM));
+    }
+    Line { spans }
+}
+
+/// A tool that is done, with what is worth seeing of its result.
+pub fn finished_rows(finished: &ToolFinished, fallback: Option<&str>, look: &Look) -> Vec<Line> {
+    let (mark, style) = match finished.outcome {
+        Outcome::Ok => (look.sign("✓", "+"), GOOD),
+        Outcome::Failed | Outcome::Invalid => (look.sign("✗", "x"), BAD),
+        Outcome::Denied => (look.sign("⊘", "x"), DIM),
+        Outcome::Interrupted => (look.sign("■", "x"), DIM),
+    };
+    let output = &finished.output;
+    let summary = match (output.summary.is_empty(), fallback) {
+        (false, _) => output.summary.as_str(),
+        (true, Some(fallback)) => fallback,
+        (true, None) => finished.tool.as_str(),
+    };
+    let mut text = sentence(summary, PLAIN);
+    if finished.millis >= NOTABLE_MS {
+        text.push(Span::new(format!(" {} {}", look.sign("·", "-"), duration(finished.millis)), DIM));
+    }
+    let mut rows = marked(mark, style, &text, look);
+    rows.extend(result_rows(finished, look).into_iter().map(|row| row.indented(GUTTER)));
+    rows
+}
+
+fn result_rows(finished: &ToolFinished, look: &Look) -> Vec<Line> {
+    match (&finished.output.display, finished.outcome) {
+        (Some(Display::Diff { diff, .. }), Outcome::Ok) => diff_lines(diff, SHOWN_LINES, look),
+        (Some(Display::Todo { items }), _) => todo_rows(items, look),
+        (Some(Display::Command { .. }), _) => last_lines(&finished.output.text, OUTPUT_LINES, look),
+        (_, Outcome::Failed | Outcome::Invalid) => {
+            let text = clean(&finished.output.text);
+            let shown = text.lines().filter(|line| !line.trim().is_empty()).take(OUTPUT_LINES);
+            shown.map(|line| Line::new(line.to_owned(), DIM).fitted(look.width.saturating_sub(GUTTER), look)).collect()
+        }
+        (_, Outcome::Ok | Outcome::Denied | Outcome::Interrupted) => Vec::new(),
+    }
+}
+
+/// The end of a command's output, dim.
+pub fn last_lines(text: &str, count: usize, look: &Look) -> Vec<Line> {
+    // Only the end is shown, so only the end is cleaned, however long the text is.
+    let start = text.len().saturating_sub(count * 2_000);
+    let start = (start..=text.len()).find(|index| text.is_char_boundary(*index)).unwrap_or(0);
+    let text = clean(text.get(start..).unwrap_or_default());
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let from = lines.len().saturating_sub(count);
+    let room = look.width.saturating_sub(GUTTER + 1);
+    lines.into_iter().skip(from).map(|line| Line::new(line.to_owned(), DIM).fitted(room, look)).collect()
+}
+
+pub fn todo_rows(items: &[TodoItem], look: &Look) -> Vec<Line> {
+    let row = |item: &TodoItem| {
+        let (mark, mark_style, style) = match item.state {
+            TodoState::Open => (look.sign("○", "[ ]"), DIM, PLAIN),
+            TodoState::Active => (look.sign("◐", "[>]"), ACCENT, BOLD),
+            TodoState::Done => (look.sign("●", "[x]"), GOOD, DIM),
+        };
+        Line::new(mark, mark_style).with(" ", PLAIN).with(clean_row(&item.text), style)
+    };
+    items.iter().map(row).collect()
+}
+
+/// A quiet remark by Weft itself.
+pub fn note(text: &str, look: &Look) -> Vec<Line> {
+    marked(look.sign("·", "-"), DIM, &sentence(text, DIM), look)
+}
+
+pub fn problem(text: &str, look: &Look) -> Vec<Line> {
+    marked(look.sign("✗", "x"), BAD, &sentence(text, PLAIN), look)
+}
+
+/// How a turn ended, if that is worth a row.
+pub fn end_rows(reason: &EndReason, look: &Look) -> Vec<Line> {
+    match reason {
+        EndReason::Completed => Vec::new(),
+        EndReason::Interrupted => marked(look.sign("■", "x"), DIM, &sentence("Stopped.", DIM), look),
+        EndReason::Truncated
+        | EndReason::Refused
+        | EndReason::RoundLimit { .. }
+        | EndReason::ToolCallLimit { .. }
+        | EndReason::TimeLimit { .. }
+        | EndReason::TokenLimit { .. }
+        | EndReason::CostLimit { .. }
+        | EndReason::AllToolsFailed { .. }
+        | EndReason::Stuck { .. }
+        | EndReason::ModelFailed { .. } => problem(&reason.to_string(), look),
+    }
+}
+
+/// A question and what was answered.
+pub fn answered_rows(question: &str, answer: &Answer, look: &Look) -> Vec<Line> {
+    let words = match answer {
+        Answer::Approve { scope: Choice::Once } => "yes, once".to_owned(),
+        Answer::Approve { scope: Choice::Session } => "yes, for this session".to_owned(),
+        Answer::Reject { message: None } => "no".to_owned(),
+        Answer::Reject { message: Some(message) } => format!("no: {}", clean_row(message)),
+        Answer::Text { text } => clean_row(text),
+    };
+    let mut text = sentence(question, DIM);
+    text.push(Span::new(format!(" {} {words}", look.sign("→", "->")), PLAIN));
+    marked("?", DIM, &text, look)
+}
+
+#[cfg(test)]
+#[path = "rows_tests.rs"]
+mod tests;

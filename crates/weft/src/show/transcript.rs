@@ -1,0 +1,298 @@
+//! A session told line by line, from its events and, while it runs, from what streams in between.
+
+use weft_core::event::{Event, Recorded, RoundAnswered, RoundFailed, Withdrawn};
+use weft_core::message::Part;
+use weft_core::state::Queued;
+use weft_core::{Ask, AskId, CallId, FailureKind, InputId};
+
+use super::clean::clean_row;
+use super::markdown::Stream;
+use super::rows::{answered_rows, end_rows, finished_rows, marked, note, sentence, user_lines};
+use super::style::{DIM, Line, Look, Style};
+use super::units::grouped;
+
+/// Of the model's thinking only the beginning is shown.
+const THOUGHT_SHOWN: usize = 400;
+
+pub struct Transcript {
+    look: Look,
+    last: Group,
+    stream: Option<Stream>,
+    streamed: usize,
+    thought: String,
+    started: Vec<(CallId, String)>,
+    /// What was said and not taken by a turn yet.
+    queue: Vec<Queued>,
+    asks: Vec<Ask>,
+}
+
+/// Kinds of lines; a blank row separates them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Group {
+    Nothing,
+    Said,
+    Text,
+    Rows,
+}
+
+impl Transcript {
+    pub const fn new(look: Look) -> Self {
+        Self {
+            look,
+            last: Group::Nothing,
+            stream: None,
+            streamed: 0,
+            thought: String::new(),
+            started: Vec::new(),
+            queue: Vec::new(),
+            asks: Vec::new(),
+        }
+    }
+
+    pub const fn set_look(&mut self, look: Look) {
+        self.look = look;
+    }
+
+    pub fn queue(&self) -> &[Queued] {
+        &self.queue
+    }
+
+    pub fn asks(&self) -> &[Ask] {
+        &self.asks
+    }
+
+    /// The tools that have started and not finished, with what they do.
+    pub fn running(&self) -> &[(CallId, String)] {
+        &self.started
+    }
+
+    /// A piece of the answer as it streams.
+    pub fn text(&mut self, text: &str) -> Vec<Line> {
+        let mut lines = self.show_thought();
+        if self.stream.is_none() {
+            self.open(Group::Text, &mut lines);
+        }
+        self.streamed += text.len();
+        lines.extend(self.stream.get_or_insert_with(|| Stream::new(self.look)).push(text));
+        lines
+    }
+
+    pub fn thinking(&mut self, text: &str) {
+        if self.thought.len() < THOUGHT_SHOWN {
+            self.thought.push_str(text);
+        }
+    }
+
+    pub const fn is_thinking(&self) -> bool {
+        self.stream.is_none() && !self.thought.is_empty()
+    }
+
+    /// What of the answer is not final yet.
+    pub fn tail(&self) -> Vec<Line> {
+        self.stream.as_ref().map(Stream::tail).unwrap_or_default()
+    }
+
+    /// A remark that is not in the log.
+    pub fn remark(&mut self, text: &str) -> Vec<Line> {
+        let rows = note(text, &self.look);
+        self.group(Group::Rows, rows)
+    }
+
+    /// Rows made elsewhere, set apart like the rest.
+    pub fn rows(&mut self, rows: Vec<Line>) -> Vec<Line> {
+        self.last = if self.last == Group::Nothing { Group::Nothing } else { Group::Text };
+        self.group(Group::Rows, rows)
+    }
+
+    pub fn event(&mut self, recorded: &Recorded) -> Vec<Line> {
+        match &recorded.event {
+            Event::InputReceived(received) => {
+                self.queue.push(Queued {
+                    id: received.input,
+                    seq: recorded.seq,
+                    content: received.content.clone(),
+                    delivery: received.delivery,
+                });
+                Vec::new()
+            }
+            Event::InputWithdrawn(withdrawn) => {
+                self.queue.retain(|queued| queued.id != withdrawn.input);
+                Vec::new()
+            }
+            Event::TurnStarted(started) => self.take(&started.inputs),
+            Event::RoundStarted(started) => {
+                self.reset_stream();
+                self.take(&started.steered)
+            }
+            Event::RoundAnswered(answered) => self.answered(answered),
+            Event::RoundFailed(failed) => self.failed(failed, recorded.at),
+            Event::ToolStarted(started) => {
+                self.started.push((started.call.clone(), started.summary.clone()));
+                Vec::new()
+            }
+            Event::ToolFinished(finished) => {
+                let index = self.started.iter().position(|(call, _)| *call == finished.call);
+                let summary = index.map(|index| self.started.remove(index).1);
+                self.asks.retain(|ask| ask.call != finished.call);
+                let rows = finished_rows(finished, summary.as_deref(), &self.look);
+                self.group(Group::Rows, rows)
+            }
+            Event::AskRaised(raised) => {
+                self.asks.push(raised.ask.clone());
+                Vec::new()
+            }
+            Event::AskAnswered(answered) => {
+                let Some(ask) = self.close_ask(answered.ask) else { return Vec::new() };
+                let rows = answered_rows(&ask.question, &answered.answer, &self.look);
+                self.group(Group::Rows, rows)
+            }
+            Event::AskWithdrawn(withdrawn) => {
+                let Some(ask) = self.close_ask(withdrawn.ask) else { return Vec::new() };
+                let why = match withdrawn.why {
+                    Withdrawn::Expired => "nobody answered in time",
+                    Withdrawn::Superseded => "something else was said",
+                    Withdrawn::Stopped => "stopped",
+                };
+                self.remark(&format!("{} Not answered: {why}.", ask.question))
+            }
+            Event::TurnEnded(ended) => {
+                self.started.clear();
+                self.asks.clear();
+                let rows = end_rows(&ended.reason, &self.look);
+                self.group(Group::Rows, rows)
+            }
+            Event::ModeSet(set) => self.remark(&format!("Mode: {}", set.mode)),
+            Event::ModelSet(set) => self.remark(&format!("Model: {}", set.model)),
+            Event::Compacted(compacted) => {
+                let before = grouped(compacted.tokens_before);
+                self.remark(&format!("Summarised the conversation so far ({before} tokens) to make room."))
+            }
+            Event::Recovered(recovered) => {
+                self.started.clear();
+                let lost = match recovered.interrupted.len() {
+                    0 => String::new(),
+                    1 => " One tool was interrupted and was not run again.".to_owned(),
+                    count => format!(" {count} tools were interrupted and were not run again."),
+                };
+                self.remark(&format!("Carried on where it was interrupted.{lost}"))
+            }
+            Event::HookRan(ran) => self.remark(&format!("Hook `{}`: {}", ran.hook, ran.result)),
+            Event::Unknown(unknown) => {
+                self.remark(&format!("Something a newer Weft recorded (kind {}).", unknown.kind))
+            }
+            Event::SessionStarted(_)
+            | Event::TitleSet(_)
+            | Event::GrantGiven(_)
+            | Event::StopRequested(_)
+            | Event::CompactionStarted(_) => Vec::new(),
+        }
+    }
+
+    fn close_ask(&mut self, id: AskId) -> Option<Ask> {
+        let index = self.asks.iter().position(|ask| ask.id == id)?;
+        Some(self.asks.remove(index))
+    }
+
+    fn take(&mut self, inputs: &[InputId]) -> Vec<Line> {
+        let mut lines = Vec::new();
+        let (taken, left) = std::mem::take(&mut self.queue).into_iter().partition(|queued| inputs.contains(&queued.id));
+        self.queue = left;
+        let taken: Vec<Queued> = taken;
+        for queued in taken {
+            self.open(Group::Said, &mut lines);
+            lines.extend(user_lines(&queued.content, &self.look));
+        }
+        lines
+    }
+
+    fn answered(&mut self, answered: &RoundAnswered) -> Vec<Line> {
+        let mut lines = Vec::new();
+        if self.streamed == 0 {
+            self.thought.clear();
+        }
+        let mut whole = String::new();
+        for part in &answered.parts {
+            match part {
+                Part::Text { text } => whole.push_str(text),
+                Part::Thinking { text, .. } if self.streamed == 0 => self.thinking(text),
+                Part::Thinking { .. } | Part::ToolCall(_) | Part::Opaque { .. } => {}
+            }
+        }
+        // What was missed while it streamed is shown now.
+        let missed = whole.get(self.streamed..).unwrap_or_default();
+        if missed.trim().is_empty() {
+            lines.extend(self.show_thought());
+        } else {
+            let missed = missed.to_owned();
+            lines.extend(self.text(&missed));
+        }
+        lines.extend(self.end_stream());
+        lines
+    }
+
+    fn failed(&mut self, failed: &RoundFailed, at: weft_core::Timestamp) -> Vec<Line> {
+        let mut lines = Vec::new();
+        if self.streamed == 0 && !failed.partial.trim().is_empty() {
+            lines.extend(self.text(&failed.partial));
+        }
+        lines.extend(self.end_stream());
+        if failed.failure.kind == FailureKind::Cancelled {
+            return lines;
+        }
+        if let Some(retry_at) = failed.retry_at {
+            let seconds = retry_at.millis_since(at).div_ceil(1000);
+            let when = if seconds <= 1 { "now".to_owned() } else { format!("in {seconds} s") };
+            lines.extend(self.remark(&format!("{} Trying again {when}.", failed.failure.message)));
+        }
+        lines
+    }
+
+    fn show_thought(&mut self) -> Vec<Line> {
+        let thought = clean_row(&std::mem::take(&mut self.thought)).replace('`', "").replace("**", "");
+        if thought.is_empty() {
+            return Vec::new();
+        }
+        let style = Style { italic: true, ..DIM };
+        let rows = marked(self.look.sign("∴", "~"), DIM, &sentence(&thought, style), &self.look);
+        let row = rows.into_iter().next().map(|row| {
+            let whole = row.width() >= thought.chars().count();
+            if whole { row } else { row.with(self.look.sign("…", "..."), DIM) }
+        });
+        self.group(Group::Rows, row.into_iter().collect())
+    }
+
+    fn end_stream(&mut self) -> Vec<Line> {
+        let lines = self.stream.as_mut().map(Stream::finish).unwrap_or_default();
+        self.reset_stream();
+        lines
+    }
+
+    fn reset_stream(&mut self) {
+        self.stream = None;
+        self.streamed = 0;
+        self.thought.clear();
+    }
+
+    fn group(&mut self, group: Group, rows: Vec<Line>) -> Vec<Line> {
+        if rows.is_empty() {
+            return rows;
+        }
+        let mut lines = Vec::with_capacity(rows.len() + 1);
+        self.open(group, &mut lines);
+        lines.extend(rows);
+        lines
+    }
+
+    /// Begins a group: a blank row, unless rows follow rows.
+    fn open(&mut self, group: Group, lines: &mut Vec<Line>) {
+        let joined = group == Group::Rows && self.last == Group::Rows;
+        if self.last != Group::Nothing && !joined {
+            lines.push(Line::blank());
+        }
+        self.last = group;
+    }
+}
+
+#[cfg(test)]
+#[path = "transcript_tests.rs"]
+mod tests;

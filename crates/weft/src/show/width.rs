@@ -1,0 +1,111 @@
+//! How many columns text takes, and where it may be broken.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::style::{Line, Span, Style};
+
+pub fn width_of(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// What a person sees as one character: a letter with its accents, an emoji with its parts.
+pub fn clusters(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let end = cluster_end(rest);
+        let (cluster, after) = rest.split_at_checked(end)?;
+        rest = after;
+        (!cluster.is_empty()).then_some(cluster)
+    })
+}
+
+/// The length in bytes of the first cluster of `text`.
+pub fn cluster_end(text: &str) -> usize {
+    const JOINER: char = '\u{200d}';
+    let mut letters = text.char_indices().peekable();
+    let Some((_, first)) = letters.next() else { return 0 };
+    let mut joined = false;
+    let mut flag = is_flag_half(first);
+    while let Some(&(index, letter)) = letters.peek() {
+        let extends = joined
+            || letter == JOINER
+            || is_skin_tone(letter)
+            || (flag && is_flag_half(letter))
+            || (UnicodeWidthChar::width(letter) == Some(0) && !letter.is_control());
+        if !extends || first.is_control() {
+            return index;
+        }
+        flag = false;
+        joined = letter == JOINER;
+        letters.next();
+    }
+    text.len()
+}
+
+const fn is_flag_half(letter: char) -> bool {
+    matches!(letter, '\u{1f1e6}'..='\u{1f1ff}')
+}
+
+const fn is_skin_tone(letter: char) -> bool {
+    matches!(letter, '\u{1f3fb}'..='\u{1f3ff}')
+}
+
+/// Breaks spans into rows of at most `width` columns, at spaces where there are any.
+pub fn wrap(spans: &[Span], width: usize) -> Vec<Line> {
+    let width = width.max(2);
+    let mut rows = Vec::new();
+    let mut row: Vec<(&str, usize, Style)> = Vec::new();
+    let mut row_width = 0;
+    let mut last_space = None;
+    let pieces = spans.iter().flat_map(|span| clusters(&span.text).map(move |cluster| (cluster, span.style)));
+    for (cluster, style) in pieces {
+        if cluster == "\n" {
+            rows.push(join(&row));
+            row.clear();
+            row_width = 0;
+            last_space = None;
+            continue;
+        }
+        let wide = width_of(cluster);
+        let is_space = cluster == " ";
+        if row_width + wide > width && !row.is_empty() {
+            if is_space {
+                rows.push(join(&row));
+                row.clear();
+                row_width = 0;
+                last_space = None;
+                continue;
+            }
+            let rest = match last_space {
+                Some(space) => row.split_off(space),
+                None => Vec::new(),
+            };
+            rows.push(join(&row));
+            row = rest.into_iter().skip_while(|(text, _, _)| *text == " ").collect();
+            row_width = row.iter().map(|(_, wide, _)| wide).sum();
+            last_space = None;
+        }
+        if is_space && !row.is_empty() {
+            last_space = Some(row.len());
+        }
+        row.push((cluster, wide, style));
+        row_width += wide;
+    }
+    rows.push(join(&row));
+    rows
+}
+
+fn join(row: &[(&str, usize, Style)]) -> Line {
+    let mut spans: Vec<(String, Style)> = Vec::new();
+    for (text, _, style) in row {
+        match spans.last_mut() {
+            Some((last, last_style)) if last_style == style => last.push_str(text),
+            _ => spans.push(((*text).to_owned(), *style)),
+        }
+    }
+    if let Some((last, _)) = spans.last_mut() {
+        last.truncate(last.trim_end_matches(' ').len());
+    }
+    spans.retain(|(text, _)| !text.is_empty());
+    Line { spans: spans.into_iter().map(|(text, style)| Span::new(text, style)).collect() }
+}

@@ -1,0 +1,81 @@
+//! The chat for terminals that cannot move the cursor: a line in, the answer out.
+
+use std::io::BufRead as _;
+
+use weft_core::SessionId;
+use weft_core::event::Delivery;
+
+use super::content::content_of;
+use super::slash::{self, Slash};
+use crate::commands::read_answer;
+use crate::exit::Exit;
+use crate::headless::Headless;
+use crate::open::Opened;
+use crate::out;
+use crate::show::rows::{note, problem};
+
+pub async fn run(opened: &Opened, session: SessionId, is_new: bool) -> anyhow::Result<Option<SessionId>> {
+    let engine = &opened.engine;
+    let mut said = !is_new;
+    let mut exit = Exit::Done;
+    if !is_new {
+        let headless = Headless::new(engine, session, false);
+        match engine.carry_on(session).await {
+            Ok(()) => exit = headless.follow().await?,
+            Err(weft_engine::EngineError::Rejected(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    loop {
+        out::stdout(if exit == Exit::Waiting { "answer> " } else { "> " });
+        let Some(line) = read_line().await? else { return Ok(said.then_some(session)) };
+        let text = line.trim();
+        if text.is_empty() {
+            continue;
+        }
+        match slash::parse(text) {
+            Some(Ok(Slash::Quit)) => return Ok(said.then_some(session)),
+            Some(Ok(Slash::Mode(Some(mode)))) => {
+                engine.set_mode(session, mode).await?;
+                continue;
+            }
+            Some(Ok(Slash::Model(Some(model)))) => {
+                engine.set_model(session, model).await?;
+                continue;
+            }
+            Some(_) => {
+                out::tell(&note("On this terminal there are /mode, /model and /quit.", &out::look_stderr()));
+                continue;
+            }
+            None => {}
+        }
+        let headless = Headless::new(engine, session, false);
+        let result = if exit == Exit::Waiting {
+            answer(opened, session, text).await
+        } else {
+            said = true;
+            let content = content_of(text, &opened.workspace);
+            engine.submit(session, content, Delivery::Steer).await.map(|_| ()).map_err(Into::into)
+        };
+        match result {
+            Ok(()) => exit = headless.follow().await?,
+            Err(error) => out::tell(&problem(&format!("{error:#}"), &out::look_stderr())),
+        }
+    }
+}
+
+async fn answer(opened: &Opened, session: SessionId, text: &str) -> anyhow::Result<()> {
+    let state = opened.engine.state(session)?;
+    let Some(ask) = state.open_asks().next() else { return Ok(()) };
+    let answer = read_answer(&ask.kind, &[text.to_owned()])?;
+    Ok(opened.engine.answer(session, ask.id, answer, "terminal").await?)
+}
+
+/// `None` at the end of the input.
+async fn read_line() -> anyhow::Result<Option<String>> {
+    let reading = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        std::io::stdin().lock().read_line(&mut line).map(|count| (count > 0).then_some(line))
+    });
+    Ok(reading.await??)
+}

@@ -1,0 +1,80 @@
+//! Does what the chat wants of the engine, one after the other, so that the screen never waits and
+//! nothing overtakes what was asked before it.
+
+use std::path::PathBuf;
+
+use tokio::sync::mpsc;
+use weft_core::event::Delivery;
+use weft_core::{Answer, AskId, InputId, Mode, SessionId};
+use weft_engine::{Engine, EngineError};
+
+use super::content::content_of;
+
+/// How answers from here are signed.
+const CLIENT: &str = "terminal";
+
+pub enum Job {
+    Say { session: SessionId, text: String, delivery: Delivery, workspace: PathBuf },
+    TakeBack { session: SessionId, input: InputId },
+    Answer { session: SessionId, ask: AskId, answer: Answer },
+    SetMode { session: SessionId, mode: Mode },
+    CarryOn { session: SessionId },
+    Stop { session: SessionId },
+}
+
+/// What did not work.
+pub enum Report {
+    Problem(String),
+    NotSaid { text: String, problem: String },
+    NotAnswered(String),
+}
+
+pub struct Worker {
+    jobs: mpsc::UnboundedSender<Job>,
+}
+
+impl Worker {
+    pub fn start(engine: Engine) -> (Self, mpsc::UnboundedReceiver<Report>) {
+        let (jobs, mut queue) = mpsc::unbounded_channel();
+        let (reports, inbox) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Some(job) = queue.recv().await {
+                if let Err(report) = perform(&engine, job).await
+                    && reports.send(report).is_err()
+                {
+                    return;
+                }
+            }
+        });
+        (Self { jobs }, inbox)
+    }
+
+    pub fn send(&self, job: Job) {
+        // The worker ends only with the chat.
+        let _ = self.jobs.send(job);
+    }
+}
+
+async fn perform(engine: &Engine, job: Job) -> Result<(), Report> {
+    let problem = |error: EngineError| Report::Problem(error.to_string());
+    match job {
+        Job::Say { session, text, delivery, workspace } => {
+            let content = content_of(&text, &workspace);
+            match engine.submit(session, content, delivery).await {
+                Ok(_) => Ok(()),
+                Err(error) => Err(Report::NotSaid { text, problem: error.to_string() }),
+            }
+        }
+        // It may have been taken up a moment ago; then it is said, and that is seen.
+        Job::TakeBack { session, input } => match engine.withdraw(session, input).await {
+            Ok(()) | Err(EngineError::Rejected(_)) => Ok(()),
+            Err(error) => Err(problem(error)),
+        },
+        Job::Answer { session, ask, answer } => {
+            engine.answer(session, ask, answer, CLIENT).await.map_err(|error| Report::NotAnswered(error.to_string()))
+        }
+        Job::SetMode { session, mode } => engine.set_mode(session, mode).await.map_err(problem),
+        Job::CarryOn { session } => engine.carry_on(session).await.map_err(problem),
+        Job::Stop { session } => engine.stop(session).await.map_err(problem),
+    }
+}
