@@ -208,6 +208,8 @@ pub struct State {
     pub cost: Cost,
     /// What the next call will send, as far as known.
     pub context_tokens: u64,
+    /// The same by our own estimate of the conversation, for providers that do not count.
+    pub estimated_tokens: u64,
     /// The first event that the conversation is made of.
     pub context_from: u64,
     #[serde(skip)]
@@ -236,6 +238,7 @@ impl State {
             usage: Usage::default(),
             cost: Cost::ZERO,
             context_tokens: 0,
+            estimated_tokens: 0,
             context_from: 1,
             conversation: Conversation::default(),
         }
@@ -405,18 +408,21 @@ impl State {
         match change {
             Change::None => {}
             Change::Added { tokens } => {
-                // A reported count is better than our guess: it includes the prompt and the tools.
+                // A reported count includes the prompt and the tools, where it can be trusted.
+                self.estimated_tokens = self.estimated_tokens.saturating_add(tokens);
                 self.context_tokens = match event {
-                    Event::RoundAnswered(answered) if answered.spent.usage.total() > 0 => answered.spent.usage.total(),
+                    Event::RoundAnswered(answered) => answered.spent.usage.total().max(self.estimated_tokens),
                     _ => self.context_tokens.saturating_add(tokens),
                 };
             }
             Change::Replaced { tokens } => {
                 self.context_tokens = tokens;
+                self.estimated_tokens = tokens;
                 self.context_from = self.conversation.first_source().unwrap_or(seq).min(seq);
             }
             Change::RoundDone { tokens, all_failed, fingerprint } => {
                 self.context_tokens = self.context_tokens.saturating_add(tokens);
+                self.estimated_tokens = self.estimated_tokens.saturating_add(tokens);
                 self.phase = Phase::Ready;
                 if let Some(turn) = &mut self.turn {
                     turn.failed_rounds = if all_failed { turn.failed_rounds + 1 } else { 0 };

@@ -64,7 +64,10 @@ impl Agent {
         for place in &places {
             let file = place.join(name).join("AGENT.md");
             match std::fs::read_to_string(&file) {
-                Ok(text) => return Self::parse(name, &text).map_err(|reason| EngineError::Agent(format!("{}: {reason}", file.display()))),
+                Ok(text) => {
+                    return Self::parse(name, &text)
+                        .map_err(|reason| EngineError::Agent(format!("{}: {reason}", file.display())));
+                }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(EngineError::Agent(format!("cannot read {}: {error}", file.display()))),
             }
@@ -87,7 +90,11 @@ impl Agent {
         agent.prompt = body.trim_start_matches('-').trim().to_owned();
         let mut key = "";
         let mut tools: Vec<String> = Vec::new();
-        for line in head.lines().map(str::trim_end).filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')) {
+        for line in head
+            .lines()
+            .map(str::trim_end)
+            .filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+        {
             if let Some(item) = line.trim_start().strip_prefix("- ") {
                 if key == "tools" {
                     tools.push(unquote(item));
@@ -112,7 +119,8 @@ impl Agent {
             "max_rounds" => self.limits.rounds = Some(number(&value)?),
             "max_tool_calls" => self.limits.tool_calls = Some(number(&value)?),
             "max_cost_usd" => {
-                self.limits.cost_usd = Some(value.parse().map_err(|_| format!("`{key}` must be a number, not `{value}`"))?);
+                self.limits.cost_usd =
+                    Some(value.parse().map_err(|_| format!("`{key}` must be a number, not `{value}`"))?);
             }
             "tools" => {
                 let items = value.trim_start_matches('[').trim_end_matches(']');

@@ -17,7 +17,8 @@ use tokio_util::sync::CancellationToken;
 use weft_core::event::{Outcome, Output, RoundAnswered, SessionStarted, Spent};
 use weft_core::turn::Verdict;
 use weft_core::{
-    AskId, CallId, Effect, Event, Failure, FailureKind, Input, Machine, Phase, Recorded, SessionId, State, ToolCall, Usage,
+    AskId, CallId, Effect, Event, Failure, FailureKind, Input, Machine, Phase, Recorded, SessionId, State, ToolCall,
+    Usage,
 };
 use weft_model::{Admission, Chunk, ChunkStream, Priority, Request};
 use weft_store::{Append, StoreError};
@@ -69,11 +70,15 @@ pub struct Driver {
     snapshot_at: u64,
     /// The model and prompt of the turn that is under way.
     chosen: Option<Chosen>,
+    /// Why there is none.
+    no_model: Option<String>,
     title_wanted: bool,
     /// Which files the session has read, while it is in memory.
     read_marks: ReadMarks,
     /// The first event of a session that is not on disk yet.
     begin: Option<SessionStarted>,
+    /// Whether a turn that was found under way has been carried on.
+    taken_over: bool,
 }
 
 impl Driver {
@@ -95,8 +100,10 @@ impl Driver {
             cancel_model: CancellationToken::new(),
             cancel_tools: CancellationToken::new(),
             chosen: None,
+            no_model: None,
             title_wanted,
             read_marks: ReadMarks::default(),
+            taken_over: begin.is_some(),
             begin,
         }
     }
@@ -111,16 +118,21 @@ impl Driver {
             while let Ok(command) = self.inbox.try_recv() {
                 let _ = command.reply.send(Err(EngineError::Stopped(reason.to_string())));
             }
-            self.shared.publish(self.session, &Live::Broken(reason));
+            // Another process has gone on with the session: whoever looks on reads it anew.
+            let overtaken = matches!(error, EngineError::Store(StoreError::Stale { .. }));
+            self.shared.publish(self.session, &if overtaken { Live::Lagged } else { Live::Broken(reason) });
         }
     }
 
     async fn work(&mut self) -> Result<(), EngineError> {
-        self.take_over().await?;
-        loop {
-            let Some(batch) = self.next_batch().await else { return Ok(()) };
+        while let Some(batch) = self.next_batch().await {
+            if !self.taken_over && batch.inputs.iter().any(|(input, _)| carries_on(input)) {
+                self.taken_over = true;
+                self.take_over().await?;
+            }
             self.handle(batch).await?;
         }
+        Ok(())
     }
 
     /// A turn that was under way when its process died is carried on before anything else.
@@ -155,12 +167,15 @@ impl Driver {
             if self.shared.leave_if_idle(self.session, &self.inbox, wake_at) {
                 return None;
             }
-            let pause = wake_at.map_or(LINGER, |at| {
-                LINGER.min(Duration::from_millis(at.millis_since(self.shared.clock.now())))
-            });
+            let pause = wake_at
+                .map_or(LINGER, |at| LINGER.min(Duration::from_millis(at.millis_since(self.shared.clock.now()))));
             tokio::select! {
                 command = self.inbox.recv() => batch.command(command?),
-                () = tokio::time::sleep(pause) => batch.inputs.push_back((Input::Wake, None)),
+                () = tokio::time::sleep(pause) => {
+                    if wake_at.is_some_and(|at| at <= self.shared.clock.now()) {
+                        batch.push(Input::Wake);
+                    }
+                }
             }
         } else {
             let clock = self.shared.clock;
@@ -195,7 +210,7 @@ impl Driver {
                 replies.push((reply, result));
             }
         }
-        let committed = self.commit().await;
+        let committed = self.commit(!effects.is_empty()).await;
         for (reply, result) in replies {
             let answer = match &committed {
                 Ok(_) => result,
@@ -214,9 +229,7 @@ impl Driver {
     /// Steps the machine. The guard's word is asked at once where it needs no hook, so that a call
     /// and its start are one commit.
     fn step(&mut self, input: Input, effects: &mut Vec<Effect>) -> Result<(), EngineError> {
-        if matches!(input, Input::Submit { .. } | Input::Recover { .. } | Input::Continue | Input::SetModel(_)) {
-            self.choose_model(&input)?;
-        }
+        self.choose_model(&input)?;
         let now = self.shared.clock.now();
         let mut todo = VecDeque::from(self.machine.step(now, input)?);
         while let Some(effect) = todo.pop_front() {
@@ -263,7 +276,8 @@ impl Driver {
     }
 
     /// Makes the emitted events durable. A full disk is waited for; nothing else is done meanwhile.
-    async fn commit(&mut self) -> Result<Vec<Event>, EngineError> {
+    /// `at_work`: effects follow.
+    async fn commit(&mut self, at_work: bool) -> Result<Vec<Event>, EngineError> {
         let events = self.machine.take_events();
         if events.is_empty() {
             return Ok(events);
@@ -271,11 +285,16 @@ impl Driver {
         let state = self.machine.state();
         let at = state.updated_at;
         let settled = events.iter().any(|event| {
-            matches!(event, Event::RoundAnswered(_) | Event::RoundFailed(_) | Event::ToolFinished(_) | Event::TurnEnded(_))
+            matches!(
+                event,
+                Event::RoundAnswered(_) | Event::RoundFailed(_) | Event::ToolFinished(_) | Event::TurnEnded(_)
+            )
         });
         let turn_ended = events.iter().any(|event| matches!(event, Event::TurnEnded(_)));
         let mut append = Append::new(self.committed, state, at, events.clone());
         append.clear_partials = settled;
+        // Only who works on a session keeps it from others.
+        append.hold &= at_work || !self.running.is_empty() || matches!(state.phase, Phase::Retrying { .. });
         if state.can_snapshot() && (turn_ended || state.seq - self.snapshot_at >= SNAPSHOT_EVERY) {
             append.snapshot = weft_store::encode_snapshot(state).ok();
             self.snapshot_at = state.seq;
@@ -336,17 +355,28 @@ impl Driver {
         }
     }
 
-    /// Settles model, prompt and tools for the turn that begins.
+    /// Settles model, prompt and tools before an input that can lead to a call.
     fn choose_model(&mut self, input: &Input) -> Result<(), EngineError> {
         let state = self.machine.state();
+        let begins = matches!(input, Input::Submit { .. } | Input::Continue | Input::SetModel(_));
         let chosen = match input {
-            Input::SetModel(model) => self.shared.models.choose_named(&self.shared, state, model)?,
-            _ if self.chosen.is_some() => return Ok(()),
-            _ => self.shared.models.choose(&self.shared, state)?,
+            Input::SetModel(model) => self.shared.models.choose_named(&self.shared, state, model),
+            _ if self.chosen.is_some() || !(begins || state.turn.is_some()) => return Ok(()),
+            _ => self.shared.models.choose(&self.shared, state),
         };
-        self.machine.set_compact_at(memory::compact_at(&chosen.info));
-        self.chosen = Some(chosen);
-        Ok(())
+        match chosen {
+            Ok(chosen) => {
+                self.machine.set_compact_at(memory::compact_at(&chosen.info));
+                self.chosen = Some(chosen);
+                Ok(())
+            }
+            // Who begins a turn is told. One that is under way ends with the reason in its log.
+            Err(error) if begins => Err(error),
+            Err(error) => {
+                self.no_model = Some(error.to_string());
+                Ok(())
+            }
+        }
     }
 
     // ---- effects
@@ -364,8 +394,10 @@ impl Driver {
 
     fn call_model(&mut self) {
         let Some(chosen) = self.chosen.clone() else {
-            let failure = Failure::new(FailureKind::Config, "No model is set up for this session.");
-            self.running.spawn(async move { Done::Model(Input::CallFailed { failure, partial: String::new(), spent: None }) });
+            let reason = self.no_model.take().unwrap_or_else(|| "No model is set up for this session.".to_owned());
+            let failure = Failure::new(FailureKind::Config, reason);
+            self.running
+                .spawn(async move { Done::Model(Input::CallFailed { failure, partial: String::new(), spent: None }) });
             return;
         };
         let state = self.machine.state();
@@ -527,7 +559,8 @@ impl Listener {
 
     fn answered(&self, answer: weft_model::Answer, spent: Spent) -> RoundAnswered {
         let workspace = self.workspace.as_ref();
-        let plan = weft_core::message::calls_of(&answer.parts).map(|call| self.shared.guard.plan(call, workspace)).collect();
+        let plan =
+            weft_core::message::calls_of(&answer.parts).map(|call| self.shared.guard.plan(call, workspace)).collect();
         RoundAnswered { parts: answer.parts, stop: answer.stop, spent, plan }
     }
 
@@ -601,6 +634,28 @@ fn in_use(session: SessionId, error: &EngineError) -> EngineError {
         }
         EngineError::Store(StoreError::Owned { pid }) => EngineError::InUse { session, pid: *pid },
         other => EngineError::Stopped(other.to_string()),
+    }
+}
+
+/// Whether an input asks for work. The others only record something, and a turn that lies waiting
+/// is left lying.
+const fn carries_on(input: &Input) -> bool {
+    match input {
+        Input::Answer { proceed, .. } => *proceed,
+        Input::Withdraw { .. } | Input::SetMode(_) | Input::SetModel(_) | Input::SetTitle(_) | Input::HookRan(_) => {
+            false
+        }
+        Input::Begin(_)
+        | Input::Submit { .. }
+        | Input::Continue
+        | Input::Answered(_)
+        | Input::CallFailed { .. }
+        | Input::Prepared { .. }
+        | Input::ToolDone { .. }
+        | Input::Compacted(_)
+        | Input::Stop
+        | Input::Wake
+        | Input::Recover { .. } => true,
     }
 }
 

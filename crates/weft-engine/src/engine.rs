@@ -7,9 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, mpsc, oneshot};
 use weft_core::event::{Delivery, Origin, SessionStarted, TitleSet};
-use weft_core::{
-    Answer, AskId, Input, InputId, Limits, Mode, ModelName, SessionId, State, Timestamp, UserPart,
-};
+use weft_core::{Answer, AskId, Input, InputId, Limits, Mode, ModelName, SessionId, State, Timestamp, UserPart};
 use weft_model::provider::ProviderConfig;
 use weft_model::{Catalog, Gate, Model};
 use weft_store::{Commit, Options, Owner, Store, StoreError};
@@ -267,7 +265,11 @@ impl Engine {
     }
 
     fn workspace(&self, session: SessionId) -> Result<String, EngineError> {
-        let seeded = self.shared.slots().get(&session).and_then(|slot| slot.seed.as_ref().map(|seed| seed.started.workspace.clone()));
+        let seeded = self
+            .shared
+            .slots()
+            .get(&session)
+            .and_then(|slot| slot.seed.as_ref().map(|seed| seed.started.workspace.clone()));
         match seeded {
             Some(workspace) => Ok(workspace),
             None => Ok(self.shared.store.load(session)?.workspace),
@@ -285,7 +287,13 @@ impl Engine {
     }
 
     /// Answers an ask, and leaves the rest to whoever carries the session on.
-    pub async fn record_answer(&self, session: SessionId, ask: AskId, answer: Answer, by: &str) -> Result<(), EngineError> {
+    pub async fn record_answer(
+        &self,
+        session: SessionId,
+        ask: AskId,
+        answer: Answer,
+        by: &str,
+    ) -> Result<(), EngineError> {
         self.send(session, Input::Answer { ask, answer, by: by.to_owned(), proceed: false }).await
     }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use weft_core::event::HookRan;
 use weft_core::{SessionId, ToolCall};
-use weft_tool::process::{self, Ended, Program, Ran, Spec, SpawnError};
+use weft_tool::process::{self, Ended, Program, Ran, SpawnError, Spec};
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -165,9 +165,7 @@ fn importance(message: &Message) -> f32 {
             let short = text_of(parts).len() < 50;
             0.1 + if calls { 0.3 } else { 0.4 } - if short && !calls { 0.2 } else { 0.0 }
         }
-        Message::Tool(results) => {
-            0.3 + if results.iter().any(|result| result.is_error) { 0.5 } else { 0.0 }
-        }
+        Message::Tool(results) => 0.3 + if results.iter().any(|result| result.is_error) { 0.5 } else { 0.0 },
     }
 }
 

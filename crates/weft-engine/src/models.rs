@@ -7,7 +7,7 @@ use weft_core::event::Spent;
 use weft_core::{Cost, Entry, Message, ModelName, SessionId, State, Timestamp, Usage};
 use weft_model::cassette::{Cassette, Volatile};
 use weft_model::gate::{Budgets, Estimate, GateConfig, Scope};
-//OFF use weft_model::offline::Offline;
+use weft_model::offline::Offline;
 use weft_model::provider::{self, HttpModel, Protocol, ProviderConfig, Secret};
 use weft_model::{Catalog, Gate, Model, ModelInfo, Request, ToolSpec};
 use weft_store::{SpentScope, Store, Vault};
@@ -114,7 +114,12 @@ impl Models {
             global: config.budget.month_usd.map(Cost::from_usd),
             session: config.budget.session_usd.map(Cost::from_usd),
             task: config.budget.turn_usd.map(Cost::from_usd),
-            provider: config.budget.providers.iter().map(|(name, usd)| (name.as_str().into(), Cost::from_usd(*usd))).collect(),
+            provider: config
+                .budget
+                .providers
+                .iter()
+                .map(|(name, usd)| (name.as_str().into(), Cost::from_usd(*usd)))
+                .collect(),
         };
         let catalog = Arc::clone(&self.catalog);
         gate.price = Arc::new(move |provider, model, usage| catalog.find(provider, model).cost(usage));
@@ -199,11 +204,12 @@ impl Models {
         if let Some(client) = clients.get(&name.provider) {
             return Ok(Arc::clone(client));
         }
-        let volatile = || vec![Volatile::new(workspace, "{workspace}"), Volatile::new(crate::prompt::date(now), "{date}")];
+        let volatile =
+            || vec![Volatile::new(workspace, "{workspace}"), Volatile::new(crate::prompt::date(now), "{date}")];
         let client: Arc<dyn Model> = match &self.tape {
-            Some(Tape::Replay(path)) => Arc::new(
-                Cassette::replay(path, volatile()).map_err(|error| EngineError::Model(error.to_string()))?,
-            ),
+            Some(Tape::Replay(path)) => {
+                Arc::new(Cassette::replay(path, volatile()).map_err(|error| EngineError::Model(error.to_string()))?)
+            }
             Some(Tape::Record(path)) => {
                 let inner = self.real_client(name)?;
                 let tape = Cassette::record(path, inner, &name.provider, volatile());
@@ -217,7 +223,7 @@ impl Models {
 
     fn real_client(&self, name: &ModelName) -> Result<Arc<dyn Model>, EngineError> {
         if &*name.provider == OFFLINE {
-            return Err(EngineError::Model(String::new()));//OFF
+            return Ok(Arc::new(Offline::new()));
         }
         self.check(name)?;
         let Some(provider) = self.find(&name.provider) else {
@@ -278,7 +284,9 @@ fn apply(providers: &mut Vec<ProviderConfig>, name: &str, settings: &ProviderSet
         providers.len() - 1
     });
     let Some(provider) = providers.get_mut(index) else { return };
-    if let Some(protocol) = settings.protocol.as_deref().and_then(|text| Protocol::ALL.into_iter().find(|known| known.name() == text)) {
+    if let Some(protocol) =
+        settings.protocol.as_deref().and_then(|text| Protocol::ALL.into_iter().find(|known| known.name() == text))
+    {
         provider.protocol = protocol;
     }
     if let Some(base_url) = &settings.base_url {

@@ -15,13 +15,20 @@ pub enum Live {
     /// What has been streamed so far, sent once to a watcher that joins in the middle.
     Partial(Arc<str>),
     /// The model is writing a tool call.
-    ToolBegun { call: CallId, name: Arc<str> },
-    ToolOutput { call: CallId, text: Arc<str> },
+    ToolBegun {
+        call: CallId,
+        name: Arc<str>,
+    },
+    ToolOutput {
+        call: CallId,
+        text: Arc<str>,
+    },
     /// Worth telling a person, such as a wait that is longer than usual.
     Notice(Arc<str>),
     /// The session cannot go on in this process; the log is as it was.
     Broken(Arc<str>),
-    /// This watcher was too slow and missed something: read the log again.
+    /// This watcher missed something, being too slow or because another process wrote: read the log
+    /// again.
     Lagged,
 }
 

@@ -147,7 +147,6 @@ pub struct BadModel {
 /// The built-in table and the user's.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    builtin: OnceLock<Rows>,
     own: Rows,
 }
 
@@ -169,7 +168,7 @@ impl Catalog {
                 facts.clone().try_into().map_err(|error: toml::de::Error| bad(error.message().to_owned()))?;
             own.entry(provider.to_owned()).or_default().insert(model.to_owned(), row);
         }
-        Ok(Self { builtin: OnceLock::new(), own })
+        Ok(Self { own })
     }
 
     /// What is known of a model. Never fails: unknown models get [`ModelInfo::unknown`].
@@ -193,9 +192,10 @@ impl Catalog {
             .collect()
     }
 
-    fn builtin(&self) -> &Rows {
+    fn builtin(&self) -> &'static Rows {
+        static ROWS: OnceLock<Rows> = OnceLock::new();
         // The table is part of the program, and a test reads it.
-        self.builtin.get_or_init(|| toml::from_str(BUILTIN).unwrap_or_default())
+        ROWS.get_or_init(|| toml::from_str(BUILTIN).unwrap_or_default())
     }
 
     fn find_builtin(&self, provider: &str, model: &str) -> ModelInfo {

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use weft_core::event::{Delivery, Event, Outcome};
-use weft_core::{
-    Answer, AskKind, Choice, InputId, Mode, Phase, SessionId, State, Timestamp, UserPart,
-};
+use weft_core::{Answer, AskKind, Choice, InputId, Mode, Phase, SessionId, State, Timestamp, UserPart};
 use weft_engine::{Clock, Config, Engine, Home, Live, NewSession, Setup};
 use weft_store::{Commit, Store};
 
@@ -201,9 +199,9 @@ impl Schedule {
                 return self.say(engine, session, Delivery::FollowUp).await;
             }
             let answer = match &ask.kind {
-                AskKind::Approval { .. } if self.random.chance(70) => Answer::Approve {
-                    scope: if self.random.chance(50) { Choice::Once } else { Choice::Session },
-                },
+                AskKind::Approval { .. } if self.random.chance(70) => {
+                    Answer::Approve { scope: if self.random.chance(50) { Choice::Once } else { Choice::Session } }
+                }
                 AskKind::Question { .. } if self.random.chance(80) => Answer::Text { text: "a".to_owned() },
                 AskKind::Approval { .. } | AskKind::Question { .. } => Answer::Reject { message: None },
             };
@@ -270,7 +268,10 @@ impl Schedule {
                 Outcome::Ok | Outcome::Failed | Outcome::Interrupted => true,
             };
             if !fits {
-                return Err(format!("{} is said to be {:?} but took effect {ran} times", finished.call, finished.outcome));
+                return Err(format!(
+                    "{} is said to be {:?} but took effect {ran} times",
+                    finished.call, finished.outcome
+                ));
             }
         }
         Ok(())

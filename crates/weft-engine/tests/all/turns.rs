@@ -55,7 +55,9 @@ impl Place {
 
     fn session(&self, engine: &Engine, mode: Mode) -> SessionId {
         let model = Some(ModelName::new("anthropic", "claude-sonnet-4-5"));
-        engine.create(NewSession { workspace: self.project(), model, mode: Some(mode), ..NewSession::default() }).unwrap()
+        engine
+            .create(NewSession { workspace: self.project(), model, mode: Some(mode), ..NewSession::default() })
+            .unwrap()
     }
 }
 
@@ -98,7 +100,8 @@ fn replies(replies: Vec<Reply>) -> Behaviour {
 #[tokio::test]
 async fn a_turn_with_tools_leaves_its_marks_and_its_log() {
     let place = Place::new(replies(vec![
-        call("write", json!({"path": "a.txt", "content": "hello\n"})).then(call("shell", json!({"command": "cat a.txt"}))),
+        call("write", json!({"path": "a.txt", "content": "hello\n"}))
+            .then(call("shell", json!({"command": "cat a.txt"}))),
         text("Written."),
     ]));
     let engine = place.open();
@@ -117,7 +120,7 @@ async fn a_turn_with_tools_leaves_its_marks_and_its_log() {
 #[tokio::test]
 async fn broken_calls_go_back_to_the_model() {
     let place = Place::new(replies(vec![
-        raw_call("read", "{\"path\": ").then(call("fly", json!({}))).then(call("read", json!({"file": 3}))),
+        raw_call("read", "{\"path\": ").then(call("fly", json!({}))).then(call("read", json!({"where": 3}))),
         text("Sorry."),
     ]));
     let engine = place.open();
@@ -187,7 +190,8 @@ async fn failures_are_survived_or_explained() {
     let session = place.session(&engine, Mode::Auto);
     let state = turn(&engine, session, "hello").await;
     assert_eq!(state.last_end, Some(EndReason::Completed));
-    let failed = log(&engine, session).iter().filter(|recorded| matches!(recorded.event, Event::RoundFailed(_))).count();
+    let failed =
+        log(&engine, session).iter().filter(|recorded| matches!(recorded.event, Event::RoundFailed(_))).count();
     assert_eq!(failed, 2);
 
     let place = Place::new(replies(vec![failure(401, "authentication_error", "invalid x-api-key")]));
@@ -283,13 +287,17 @@ async fn two_processes_take_turns_in_one_session() {
 
 #[tokio::test]
 async fn long_conversations_are_compacted_and_go_on() {
-    let settings = "[models.\"anthropic/claude-sonnet-4-5\"]\nwindow = 4000\nmax_output = 500\n";
+    let settings = "[models.\"anthropic/claude-sonnet-4-5\"]\nwindow = 4000\noutput = 500\n";
     let behaviour = Behaviour::matching(|seen| {
         if seen.body["system"].to_string().contains("Summarise:") {
             return text("They said big things.");
         }
         let big = "x".repeat(3_000);
-        if seen.last_results.is_empty() { call("shell", json!({"command": format!("echo {big}")})) } else { text("Done.") }
+        if seen.last_results.is_empty() {
+            call("shell", json!({"command": format!("echo {big}")}))
+        } else {
+            text("Done.")
+        }
     });
     let place = Place::with_settings(behaviour, settings);
     let engine = place.open();

@@ -50,6 +50,7 @@ pub struct World {
     crashed: AtomicBool,
     bell: Notify,
     calls: AtomicU64,
+    logged: AtomicU64,
     /// How often each call of the tool that must not be repeated has really run.
     pub marks: Mutex<HashMap<CallId, u32>>,
     pub wrong: Mutex<Vec<String>>,
@@ -69,6 +70,7 @@ impl World {
             crashed: AtomicBool::new(false),
             bell: Notify::new(),
             calls: AtomicU64::new(0),
+            logged: AtomicU64::new(0),
             marks: Mutex::default(),
             wrong: Mutex::default(),
             store,
@@ -118,15 +120,19 @@ impl World {
         self.wrong.lock().unwrap().push(what);
     }
 
+    /// The end of the log as it is on disk.
     fn log(&self) -> Vec<Event> {
+        const ENOUGH: u64 = 30;
         let session = self.session.lock().unwrap().unwrap();
-        let events = self.store.events(session, 0, usize::MAX).unwrap_or_default();
+        let from = self.logged.load(Ordering::SeqCst).saturating_sub(ENOUGH);
+        let events = self.store.events(session, from, usize::MAX).unwrap_or_default();
+        self.logged.store(events.last().map_or(0, |last| last.seq), Ordering::SeqCst);
         events.into_iter().map(|recorded| recorded.event).collect()
     }
 
     /// An effect begins: the event that announces it must be on disk.
     fn expect_announced(&self, what: &str, announced: impl Fn(&Event) -> bool) {
-        if !self.log().iter().rev().take(40).any(announced) {
+        if !self.log().iter().any(announced) {
             self.blame(format!("{what} began before it was announced"));
         }
     }
@@ -173,9 +179,10 @@ impl Tool for SimTool {
         Box::pin(async move {
             let world = &self.world;
             world.boundary().await;
-            world.expect_announced("a tool", |event| {
-                matches!(event, Event::ToolStarted(started) if started.call == context.call)
-            });
+            world.expect_announced(
+                "a tool",
+                |event| matches!(event, Event::ToolStarted(started) if started.call == context.call),
+            );
             if self.name == "mark" {
                 *world.marks.lock().unwrap().entry(context.call.clone()).or_default() += 1;
             }
