@@ -251,6 +251,25 @@ fn a_header_without_its_line_end_is_completed() {
 }
 
 #[test]
+fn two_recorders_can_share_a_file() {
+    let shelf = Shelf::new();
+    let open = |text: &str| Cassette::record(&shelf.path(), Arc::new(Says(says(text))), "acme", Vec::new()).unwrap();
+    let (one, two) = (open("from one"), open("from two"));
+    let asked = |name: &str, rounds: usize| {
+        request((0..=rounds).map(|round| Message::user(format!("{name} {round}"))).collect())
+    };
+    for round in 0..4 {
+        all(&one, asked("one", round));
+        all(&two, asked("two", round));
+    }
+    let replay = shelf.replay();
+    for round in 0..4 {
+        assert_eq!(all(&replay, asked("one", round)), says("from one"));
+        assert_eq!(all(&replay, asked("two", round)), says("from two"));
+    }
+}
+
+#[test]
 fn an_exchange_that_is_dropped_leaves_nothing() {
     let shelf = Shelf::new();
     let cassette = Cassette::record(&shelf.path(), Arc::new(Says(says("long answer"))), "acme", Vec::new()).unwrap();
@@ -281,7 +300,7 @@ fn files_that_are_no_cassettes_are_refused_in_words() {
         ),
         (
             "{\"cassette\":1,\"provider\":\"x\"}\n{\"model\":\"m\",\"system\":\"\",\"tools\":[],\"messages\":[],\
-             \"repeats\":{\"exchange\":7,\"messages\":1},\"chunks\":[]}\n",
+             \"repeats\":{\"request\":\"x\",\"messages\":1},\"chunks\":[]}\n",
             "Line 2 of the cassette FILE cannot be read: it repeats messages of an exchange that is not there. \
              Remove the line, or record again.",
         ),

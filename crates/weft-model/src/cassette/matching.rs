@@ -32,6 +32,10 @@ impl Asked {
         }
     }
 
+    pub(super) fn fingerprint(&self) -> String {
+        fingerprint(&serde_json::to_string(self).unwrap_or_default())
+    }
+
     /// How many messages from the first on are the same.
     pub(super) fn common_messages(&self, other: &Self) -> usize {
         self.messages.iter().zip(&other.messages).take_while(|(one, another)| one == another).count()

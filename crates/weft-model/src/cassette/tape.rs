@@ -1,7 +1,10 @@
 //! The file of a cassette, and what of it has been played.
+//!
+//! Several recorders may add to one file, in this process or another: lines are appended under a
+//! lock, and refer to earlier lines by fingerprint, never by position.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -36,7 +39,8 @@ struct Line {
 
 #[derive(Serialize, Deserialize)]
 struct Repeat {
-    exchange: usize,
+    /// The fingerprint of the earlier request.
+    request: String,
     messages: usize,
 }
 
@@ -53,6 +57,8 @@ enum Stored {
 }
 
 struct Exchange {
+    /// Of the request.
+    fingerprint: String,
     asked: Asked,
     chunks: Vec<Value>,
     used: bool,
@@ -75,26 +81,13 @@ impl Tape {
     }
 
     pub(super) fn open_to_record(path: &Path, provider: &str, volatile: Vec<Volatile>) -> Result<Self, CassetteError> {
-        let content = match std::fs::read(path) {
-            Ok(content) => content,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(source) => return Err(io(path, "read", source)),
-        };
-        let open = || OpenOptions::new().create(true).truncate(false).write(true).open(path);
+        let open = || OpenOptions::new().create(true).read(true).append(true).open(path);
         let mut file = open().map_err(|source| io(path, "opened for writing", source))?;
-        let volatile = longest_first(volatile);
-        if content.is_empty() {
-            let header = Header { cassette: VERSION, provider: provider.to_owned() };
-            write_line(path, &mut file, &header)?;
-            let provider = provider.to_owned();
-            return Ok(Self { path: path.to_owned(), file: Some(file), provider, volatile, exchanges: Vec::new() });
-        }
-        let (provider, exchanges, good) = parse(path, &content)?;
-        cut(&mut file, good).map_err(|source| io(path, "written", source))?;
-        if exchanges.is_empty() && !content.contains(&b'\n') {
-            append(&mut file, b"\n").map_err(|source| io(path, "written", source))?;
-        }
-        Ok(Self { path: path.to_owned(), file: Some(file), provider, volatile, exchanges })
+        file.lock().map_err(|source| io(path, "locked", source))?;
+        let opened = continue_file(path, &mut file, provider);
+        file.unlock().map_err(|source| io(path, "unlocked", source))?;
+        let (provider, exchanges) = opened?;
+        Ok(Self { path: path.to_owned(), file: Some(file), provider, volatile: longest_first(volatile), exchanges })
     }
 
     pub(super) fn provider(&self) -> &str {
@@ -109,21 +102,22 @@ impl Tape {
     pub(super) fn append(&mut self, asked: Asked, heard: &[Chunk]) -> Result<(), CassetteError> {
         let chunks = store(heard, &self.volatile);
         let from = self.exchanges.len().saturating_sub(LOOK_BACK);
-        let repeats = self
-            .exchanges
-            .iter()
-            .enumerate()
-            .skip(from)
-            .map(|(exchange, earlier)| Repeat { exchange, messages: earlier.asked.common_messages(&asked) })
-            .filter(|repeat| repeat.messages > 0)
-            .max_by_key(|repeat| repeat.messages);
+        let earlier = self.exchanges.iter().skip(from);
+        let repeats = earlier
+            .map(|earlier| (earlier.asked.common_messages(&asked), earlier))
+            .filter(|(messages, _)| *messages > 0)
+            .max_by_key(|(messages, _)| *messages)
+            .map(|(messages, earlier)| Repeat { request: earlier.fingerprint.clone(), messages });
         let mut line = Line { asked: asked.clone(), repeats, chunks };
         if let Some(repeat) = &line.repeats {
             line.asked.messages.drain(..repeat.messages);
         }
         let Some(file) = &mut self.file else { return Ok(()) };
-        write_line(&self.path, file, &line)?;
-        self.exchanges.push(Exchange { asked, chunks: line.chunks, used: false });
+        file.lock().map_err(|source| io(&self.path, "locked", source))?;
+        let written = write_line(&self.path, file, &line);
+        file.unlock().map_err(|source| io(&self.path, "unlocked", source))?;
+        written?;
+        self.exchanges.push(Exchange { fingerprint: asked.fingerprint(), asked, chunks: line.chunks, used: false });
         Ok(())
     }
 
@@ -160,6 +154,21 @@ fn longest_first(mut volatile: Vec<Volatile>) -> Vec<Volatile> {
     volatile
 }
 
+/// Reads what a file holds already, cuts off a torn last line, or begins a new file.
+fn continue_file(path: &Path, file: &mut File, provider: &str) -> Result<(String, Vec<Exchange>), CassetteError> {
+    let mut content = Vec::new();
+    file.read_to_end(&mut content).map_err(|source| io(path, "read", source))?;
+    if content.is_empty() {
+        write_line(path, file, &Header { cassette: VERSION, provider: provider.to_owned() })?;
+        return Ok((provider.to_owned(), Vec::new()));
+    }
+    let (provider, exchanges, good) = parse(path, &content)?;
+    let header_only = !content.contains(&b'\n');
+    let repaired = file.set_len(good).and_then(|()| if header_only { append(file, b"\n") } else { Ok(()) });
+    repaired.map_err(|source| io(path, "written", source))?;
+    Ok((provider, exchanges))
+}
+
 /// Reads all lines. Also says how many bytes are good: a last line that is torn is not.
 fn parse(path: &Path, content: &[u8]) -> Result<(String, Vec<Exchange>, u64), CassetteError> {
     let mut lines = content.split_inclusive(|byte| *byte == b'\n');
@@ -186,15 +195,16 @@ fn parse(path: &Path, content: &[u8]) -> Result<(String, Vec<Exchange>, u64), Ca
 
 fn restore(line: Line, earlier: &[Exchange]) -> Result<Exchange, String> {
     let Line { mut asked, repeats, chunks } = line;
-    if let Some(Repeat { exchange, messages }) = repeats {
-        let base = earlier.get(exchange).and_then(|earlier| earlier.asked.messages.get(..messages));
+    if let Some(Repeat { request, messages }) = repeats {
+        let base = earlier.iter().rev().find(|earlier| earlier.fingerprint == request);
+        let base = base.and_then(|earlier| earlier.asked.messages.get(..messages));
         let base = base.ok_or("it repeats messages of an exchange that is not there")?;
         asked.messages = base.iter().cloned().chain(asked.messages).collect();
     }
     for chunk in &chunks {
         Stored::deserialize(chunk).map_err(|error| error.to_string())?;
     }
-    Ok(Exchange { asked, chunks, used: false })
+    Ok(Exchange { fingerprint: asked.fingerprint(), asked, chunks, used: false })
 }
 
 fn write_line(path: &Path, file: &mut File, line: &impl Serialize) -> Result<(), CassetteError> {
@@ -205,17 +215,12 @@ fn write_line(path: &Path, file: &mut File, line: &impl Serialize) -> Result<(),
 
 /// Writes all of it or, when the disk is full, none of it: half a line would spoil the next one.
 fn append(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
-    let before = file.stream_position()?;
+    let before = file.metadata()?.len();
     let written = file.write_all(bytes).and_then(|()| file.sync_data());
     if written.is_err() {
-        cut(file, before)?;
+        file.set_len(before)?;
     }
     written
-}
-
-fn cut(file: &mut File, length: u64) -> std::io::Result<()> {
-    file.set_len(length)?;
-    file.seek(SeekFrom::Start(length)).map(drop)
 }
 
 fn io(path: &Path, doing: &'static str, source: std::io::Error) -> CassetteError {

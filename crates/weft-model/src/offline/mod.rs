@@ -9,11 +9,14 @@
 
 mod change;
 mod explain;
+mod find;
 mod help;
 mod look;
 mod outline;
 mod report;
 mod words;
+
+use std::sync::Arc;
 
 use futures_util::stream;
 use serde_json::Value;
@@ -21,8 +24,6 @@ use weft_core::event::StopReason;
 use weft_core::message::json_size;
 use weft_core::units::estimate_tokens;
 use weft_core::{CallId, Entry, Message, Part, ToolCall, ToolResult, Usage, UserPart};
-
-use std::sync::Arc;
 
 use crate::model::{Answer, Chunk, ChunkStream, Model, Request, ToolSpec};
 
@@ -90,7 +91,7 @@ impl Offline {
             Box::new(change::Write),
             Box::new(explain::Project),
             Box::new(explain::Explain),
-            Box::new(look::FindFiles),
+            Box::new(find::FindFiles),
             Box::new(look::List),
             Box::new(look::Read),
             Box::new(look::Search),
