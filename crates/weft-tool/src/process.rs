@@ -362,12 +362,34 @@ impl Running {
     }
 
     fn finish(mut self, ended: Ended, open: bool) -> Ran {
+        let open = open && self.read_what_is_there();
         match ended {
             // What it started in the background on purpose lives on.
             Ended::Exited { .. } => self.group.let_go(),
             Ended::Killed { .. } | Ended::TimedOut { .. } | Ended::Cancelled => {}
         }
         Ran { ended, output: self.sink.finish(), left_behind: open && ended.exit_code().is_some() }
+    }
+
+    /// Takes what the process left in the pipe, however late this is: on a busy machine the time
+    /// for draining can pass before anything was read. Returns whether somebody holds the pipe.
+    fn read_what_is_there(&mut self) -> bool {
+        /// The largest pipe there is; a child that writes on and on must not keep us.
+        const MOST: usize = 1024 * 1024;
+        let mut buffer = vec![0; 32 * 1024];
+        let mut taken = 0;
+        while taken < MOST {
+            match rustix::io::read(&self.output, &mut buffer) {
+                Ok(0) => return false,
+                Ok(length) => {
+                    self.sink.push(buffer.get(..length).unwrap_or_default());
+                    taken += length;
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return true,
+            }
+        }
+        true
     }
 }
 
