@@ -8,7 +8,7 @@ use weft_core::message::Image;
 use weft_core::{Message, Part, ToolResult, Usage, UserPart};
 
 use super::draft::{Draft, Outbox, Parser, Place, mark, marked, number, text};
-use super::wire::{Fragment, Json, object_input, plain_id, says_something, spoken};
+use super::wire::{Fragment, Json, object_input, plain_id, plain_name, says_something, spoken};
 use crate::catalog::{ModelInfo, Thinking};
 use crate::model::{Effort, Request, ToolSpec};
 
@@ -170,7 +170,7 @@ fn answer_block(json: &mut Json, part: &Part) {
         }
         Part::ToolCall(call) => {
             json.next_item().raw(r#"{"type":"tool_use","id":"#).value(&*plain_id(&call.id));
-            json.raw(r#","name":"#).value(&call.name);
+            json.raw(r#","name":"#).value(&*plain_name(&call.name));
             json.raw(r#","input":"#).value(&*object_input(&call.input)).raw("}");
         }
         Part::Opaque { protocol, data } => {

@@ -8,7 +8,7 @@ use weft_core::{Message, Part, ToolResult, UserPart};
 
 use super::draft::marked;
 use super::responses::effort_word;
-use super::wire::{Json, data_url, object_input, says_something, spoken};
+use super::wire::{Json, data_url, object_input, plain_name, says_something, spoken};
 use crate::catalog::ModelInfo;
 use crate::model::{Request, ToolSpec};
 
@@ -109,7 +109,7 @@ fn answer_message(json: &mut Json, parts: &[Part]) {
         json.raw(r#","tool_calls":["#);
         for call in calls_of(parts) {
             json.next_item().raw(r#"{"id":"#).value(call.id.as_str());
-            json.raw(r#","type":"function","function":{"name":"#).value(&call.name);
+            json.raw(r#","type":"function","function":{"name":"#).value(&*plain_name(&call.name));
             json.raw(r#","arguments":"#).quoted(&object_input(&call.input)).raw("}");
             if let Some(extra) = marked(NAME, call.signature.as_deref()) {
                 json.raw(r#","extra_content":"#).raw(extra);

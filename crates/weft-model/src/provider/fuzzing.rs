@@ -3,9 +3,12 @@
 
 use std::sync::Arc;
 
+use weft_core::message::calls_of;
+
+use super::Protocol;
+use super::call::{read_bytes, read_document, read_end};
 use super::draft::Outbox;
 use super::sse::SseParser;
-use super::{Protocol, read_bytes, read_document, read_end};
 use crate::model::Chunk;
 
 /// Everything a provider's stream says, given its bytes in these pieces.
@@ -27,6 +30,53 @@ pub fn document(protocol: Protocol, body: &[u8]) -> Vec<Chunk> {
     let mut out = Outbox::new(Arc::from("test"), None);
     read_document(protocol.parser(7).as_mut(), body, &mut out);
     out.into_rest().into()
+}
+
+/// Checks what every stream promises, whatever its bytes. Panics if it is not so.
+#[allow(clippy::panic, reason = "a panic is how a fuzzer is told")]
+pub fn check(protocol: Protocol, bytes: &[u8]) {
+    let whole = stream(protocol, [bytes]);
+    if !is_sound(&whole) {
+        panic!("{protocol}: {whole:?}");
+    }
+    let cut = stream(protocol, bytes.chunks(3));
+    if essence(&whole) != essence(&cut) {
+        panic!("{protocol}: cutting changed {whole:?} to {cut:?}");
+    }
+    let one_piece = document(protocol, bytes);
+    if !is_sound(&one_piece) {
+        panic!("{protocol}: {one_piece:?}");
+    }
+}
+
+/// Exactly one last word, and call ids that are there and unique.
+pub fn is_sound(chunks: &[Chunk]) -> bool {
+    let is_last_word = |chunk: &Chunk| matches!(chunk, Chunk::Done(_) | Chunk::Failed { .. });
+    let one_last_word = chunks.iter().filter(|chunk| is_last_word(chunk)).count() == 1;
+    let ids_fit = match chunks.last() {
+        Some(Chunk::Done(answer)) => {
+            let mut ids: Vec<&str> = calls_of(&answer.parts).map(|call| call.id.as_str()).collect();
+            let calls = ids.len();
+            ids.sort_unstable();
+            ids.dedup();
+            ids.len() == calls && ids.iter().all(|id| !id.is_empty())
+        }
+        last => last.is_some_and(is_last_word),
+    };
+    one_last_word && ids_fit
+}
+
+/// What counts of a stream: its text, its thinking and its last word, not in how many chunks it came.
+pub fn essence(chunks: &[Chunk]) -> (String, String, Option<&Chunk>) {
+    let (mut text, mut thinking) = (String::new(), String::new());
+    for chunk in chunks {
+        match chunk {
+            Chunk::Text(more) => text.push_str(more),
+            Chunk::Thinking(more) => thinking.push_str(more),
+            Chunk::ToolStart { .. } | Chunk::ToolDelta { .. } | Chunk::Done(_) | Chunk::Failed { .. } => {}
+        }
+    }
+    (text, thinking, chunks.last())
 }
 
 /// How many events the bytes hold.

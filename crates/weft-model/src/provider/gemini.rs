@@ -7,7 +7,7 @@ use weft_core::{Failure, FailureKind, Message, Part, ToolCall, ToolResult, Usage
 
 use super::draft::{Draft, Outbox, Parser, mark, marked, number, text};
 use super::gemini_schema;
-use super::wire::{Json, object_input, says_something, spoken};
+use super::wire::{Json, object_input, plain_name, says_something, spoken};
 use crate::catalog::{ModelInfo, Thinking};
 use crate::model::{Effort, Request, ToolSpec};
 
@@ -26,7 +26,11 @@ pub(super) fn settings(request: &Request, info: &ModelInfo) -> String {
     json.raw(r#""generationConfig":{"maxOutputTokens":"#).value(&request.max_output);
     match (info.thinking, request.effort) {
         (Thinking::Level, Some(effort)) => {
-            json.raw(r#","thinkingConfig":{"includeThoughts":true,"thinkingLevel":"#).value(level(effort)).raw("}");
+            json.raw(r#","thinkingConfig":{"includeThoughts":true"#);
+            if let Some(level) = level(effort) {
+                json.raw(r#","thinkingLevel":"#).value(level);
+            }
+            json.raw("}");
         }
         (Thinking::Budget, Some(effort)) => {
             json.raw(r#","thinkingConfig":{"includeThoughts":true,"thinkingBudget":"#).value(&budget(effort)).raw("}");
@@ -40,10 +44,12 @@ pub(super) fn settings(request: &Request, info: &ModelInfo) -> String {
     json.finish()
 }
 
-fn level(effort: Effort) -> &'static str {
+/// Not every model knows a level in between; its own default is the nearest to it.
+fn level(effort: Effort) -> Option<&'static str> {
     match effort {
-        Effort::Low | Effort::Medium => "low",
-        Effort::High | Effort::Max => "high",
+        Effort::Low => Some("low"),
+        Effort::Medium => None,
+        Effort::High | Effort::Max => Some("high"),
     }
 }
 
@@ -152,7 +158,7 @@ fn answer_part(json: &mut Json, part: &Part, stand_in: &mut Option<&str>) {
         }
         Part::ToolCall(call) => {
             json.next_item().raw(r#"{"functionCall":{"id":"#).value(call.id.as_str());
-            json.raw(r#","name":"#).value(&call.name);
+            json.raw(r#","name":"#).value(&*plain_name(&call.name));
             json.raw(r#","args":"#).value(&*object_input(&call.input)).raw("}");
             if let Some(signature) = own_signature(call).or(stand_in.take()) {
                 json.raw(r#","thoughtSignature":"#).value(signature);
@@ -169,7 +175,7 @@ fn answer_part(json: &mut Json, part: &Part, stand_in: &mut Option<&str>) {
 
 fn result_part(json: &mut Json, result: &ToolResult) {
     json.next_item().raw(r#"{"functionResponse":{"id":"#).value(result.call.as_str());
-    json.raw(r#","name":"#).value(&result.name);
+    json.raw(r#","name":"#).value(&*plain_name(&result.name));
     let field = if result.is_error { "error" } else { "output" };
     json.raw(r#","response":{"#).value(field).raw(":").value(&result.text).raw("}}}");
 }

@@ -152,8 +152,10 @@ impl Endpoint {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let secure = self.base_url.starts_with("https:");
-        let client = make_client(secure).map_err(|error| {
+        let url = reqwest::Url::parse(&self.base_url).ok();
+        let secure = url.as_ref().is_some_and(|url| url.scheme() == "https");
+        let near = url.as_ref().and_then(reqwest::Url::host_str).is_some_and(is_this_machine);
+        let client = make_client(secure, near).map_err(|error| {
             let message = format!("Cannot set up the connection to {}: {}.", self.provider, self.reason(&error));
             Failure::new(FailureKind::Config, message)
         })?;
@@ -187,9 +189,9 @@ fn header_name(provider: &str, name: &str) -> Result<HeaderName, Failure> {
 
 /// This is the fence's gate: HTTP clients are made here and nowhere else.
 #[allow(clippy::disallowed_methods)]
-fn make_client(secure: bool) -> Result<Client, reqwest::Error> {
+fn make_client(secure: bool, near: bool) -> Result<Client, reqwest::Error> {
     install_crypto();
-    let builder = Client::builder()
+    let mut builder = Client::builder()
         .http1_only()
         .tcp_nodelay(true)
         .connect_timeout(CONNECT_TIMEOUT)
@@ -197,6 +199,10 @@ fn make_client(secure: bool) -> Result<Client, reqwest::Error> {
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
         .user_agent(concat!("weft/", env!("CARGO_PKG_VERSION")));
+    // What runs on this machine is not behind a proxy, whatever the environment says.
+    if near {
+        builder = builder.no_proxy();
+    }
     if secure {
         return builder.build();
     }
@@ -205,6 +211,10 @@ fn make_client(secure: bool) -> Result<Client, reqwest::Error> {
     let no_certificates =
         rustls::ClientConfig::builder().with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth();
     builder.tls_backend_preconfigured(no_certificates).build()
+}
+
+fn is_this_machine(host: &str) -> bool {
+    host == "localhost" || host == "[::1]" || host.starts_with("127.")
 }
 
 /// rustls wants one process-wide choice; somebody else's earlier choice is as good.

@@ -1,17 +1,20 @@
 //! Clients for model providers: four wire protocols over one HTTP client.
 //!
-//! [`HttpModel`] sends a [`Request`] and turns what comes back into [`Chunk`]s. It never waits its
+//! [`HttpModel`] sends a [`Request`] and turns what comes back into [`crate::Chunk`]s. It never waits its
 //! turn, tries again after a failure or keeps an account: that is the gate's and the engine's part.
 //! A key leaves this module in one request header and nowhere else.
 //!
-//! Where to go next: [`wire`] writes requests, [`draft`] collects answers, one file per protocol says
-//! how each of them looks, [`http`] opens connections, [`refusal`] understands errors.
+//! Where to go next: [`call`] is one call from start to end, [`wire`] writes requests, [`draft`]
+//! collects answers, one file per protocol says how each of them looks, [`http`] opens connections,
+//! [`refusal`] understands errors.
 
 mod anthropic;
 mod builtin;
+mod call;
 mod chat;
 mod chat_stream;
 mod draft;
+mod forgotten;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gemini;
@@ -24,29 +27,25 @@ mod secret;
 pub mod sse;
 mod wire;
 
-use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt;
 use reqwest::Response;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
-use weft_core::{Failure, FailureKind, SessionId};
+use weft_core::{Failure, FailureKind};
 
 pub use builtin::builtin_providers;
 pub use secret::Secret;
 
 use crate::catalog::Catalog;
-use crate::model::{Chunk, ChunkStream, Model, Request};
-use draft::{Outbox, Parser};
+use crate::model::{ChunkStream, Model, Request};
+use call::Call;
+use draft::Parser;
+use forgotten::Forgotten;
 use http::Endpoint;
-use sse::SseParser;
 use wire::Heads;
-
-/// The largest answer we take in one piece from a server that does not stream.
-const MAX_DOCUMENT: usize = 32 * 1024 * 1024;
 
 /// How a provider is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -204,44 +203,6 @@ struct Shared {
     forgotten: Forgotten,
 }
 
-/// Up to which message of a session reasoning is no longer sent.
-///
-/// Providers tie reasoning to the model, and some to the exact conversation, that it came from. After
-/// a switch of models or a compaction they may refuse it. Which ones do cannot be known beforehand,
-/// so the refusal is taken as the sign, and remembered.
-#[derive(Default)]
-struct Forgotten(Mutex<HashMap<SessionId, u64>>);
-
-impl Forgotten {
-    /// More sessions than this in such a state are not expected; forgetting them costs one refusal.
-    const MOST: usize = 10_000;
-
-    fn upto(&self, session: SessionId) -> Option<u64> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&session).copied()
-    }
-
-    /// Takes note of a refusal. Says whether sending the request again can help.
-    fn learn(&self, request: &Request, failure: &Failure) -> bool {
-        let words = failure.message.to_lowercase();
-        let about_reasoning = words.contains("signature") || words.contains("encrypted");
-        let Some(last) = request.messages.last().filter(|_| failure.kind == FailureKind::BadRequest && about_reasoning)
-        else {
-            return false;
-        };
-        let known = self.upto(request.session);
-        let still_sent = request.messages.iter().filter(|entry| known.is_none_or(|upto| entry.seq > upto));
-        if !still_sent.into_iter().any(|entry| wire::without_reasoning(&entry.message).is_some()) {
-            return false;
-        }
-        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if sessions.len() >= Self::MOST {
-            sessions.clear();
-        }
-        sessions.insert(request.session, last.seq);
-        true
-    }
-}
-
 impl HttpModel {
     pub fn new(config: ProviderConfig, key: Option<Secret>, catalog: Arc<Catalog>) -> Result<Self, Failure> {
         let key = key.filter(|key| !key.is_empty());
@@ -308,133 +269,6 @@ impl Shared {
             None => format!("There is no key for {name}. Run `weft auth {name}`."),
         };
         Failure::new(FailureKind::Auth, message)
-    }
-}
-
-/// A call under way. Dropping it closes its connection, which cancels it.
-enum Call {
-    Prepared {
-        shared: Arc<Shared>,
-        request: Box<Request>,
-    },
-    Answering(Box<Answering>),
-    /// The last word is said but for these.
-    Leaving(VecDeque<Chunk>),
-}
-
-struct Answering {
-    shared: Arc<Shared>,
-    response: Response,
-    sse: SseParser,
-    parser: Box<dyn Parser>,
-    out: Outbox,
-}
-
-impl Call {
-    async fn next(mut self) -> Option<(Chunk, Self)> {
-        loop {
-            self = match self {
-                Self::Prepared { shared, request } => Self::begin(shared, *request).await,
-                Self::Answering(mut answering) => match answering.out.take() {
-                    Some(chunk) => return Some((chunk, Self::Answering(answering))),
-                    None => answering.read().await,
-                },
-                Self::Leaving(mut chunks) => {
-                    let chunk = chunks.pop_front()?;
-                    return Some((chunk, Self::Leaving(chunks)));
-                }
-            };
-        }
-    }
-
-    async fn begin(shared: Arc<Shared>, request: Request) -> Self {
-        let round = request.messages.last().map_or(0, |entry| entry.seq);
-        let sent = shared.send(&request).boxed().await;
-        // The conversation is not needed any more and may be large.
-        drop(request);
-        match sent {
-            Ok(response) => Answering::begin(shared, response, round).await,
-            Err(failure) => Self::failed(failure),
-        }
-    }
-
-    fn failed(failure: Failure) -> Self {
-        Self::Leaving(VecDeque::from([Chunk::Failed { failure, usage: None }]))
-    }
-}
-
-impl Answering {
-    async fn begin(shared: Arc<Shared>, response: Response, round: u64) -> Call {
-        let mut out = Outbox::new(Arc::clone(shared.endpoint.provider()), shared.endpoint.key().cloned());
-        let mut parser = shared.config.protocol.parser(round);
-        let kind = response.headers().get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
-        if kind.starts_with("text/html") {
-            out.garbled("a web page; check its base URL", None);
-            return Call::Leaving(out.into_rest());
-        }
-        if kind.starts_with("application/json") {
-            return match shared.endpoint.read_up_to(response, MAX_DOCUMENT).await {
-                Ok(body) => {
-                    read_document(parser.as_mut(), &body, &mut out);
-                    Call::Leaving(out.into_rest())
-                }
-                Err(failure) => Call::failed(failure),
-            };
-        }
-        Call::Answering(Box::new(Self { shared, response, sse: SseParser::default(), parser, out }))
-    }
-
-    /// Reads until there is something to say.
-    async fn read(mut self: Box<Self>) -> Call {
-        let bytes = self.shared.endpoint.next_bytes(&mut self.response).await;
-        let Self { sse, parser, out, .. } = &mut *self;
-        match bytes {
-            Ok(Some(bytes)) => read_bytes(sse, parser.as_mut(), &bytes, out),
-            Ok(None) => read_end(sse, parser.as_mut(), out),
-            Err(failure) => {
-                // A server that says all and then resets the connection has said all.
-                read_end(sse, parser.as_mut(), out);
-                out.replace_cut(failure);
-            }
-        }
-        if !self.out.is_over() {
-            return Call::Answering(self);
-        }
-        let Self { mut response, out, .. } = *self;
-        // Most often the end is there already, and the connection is free at once.
-        if !matches!(response.chunk().now_or_never(), Some(Ok(None) | Err(_))) {
-            http::drain(response);
-        }
-        Call::Leaving(out.into_rest())
-    }
-}
-
-fn read_bytes(sse: &mut SseParser, parser: &mut dyn Parser, bytes: &[u8], out: &mut Outbox) {
-    let fed = sse.feed(bytes, &mut |name, data| {
-        if !out.is_over() {
-            parser.event(name, data, out);
-        }
-    });
-    if let Err(too_large) = fed {
-        out.garbled(&too_large.to_string(), None);
-    }
-}
-
-fn read_end(sse: &mut SseParser, parser: &mut dyn Parser, out: &mut Outbox) {
-    sse.end(&mut |name, data| {
-        if !out.is_over() {
-            parser.event(name, data, out);
-        }
-    });
-    if !out.is_over() {
-        parser.end(out);
-    }
-}
-
-fn read_document(parser: &mut dyn Parser, body: &[u8], out: &mut Outbox) {
-    match serde_json::from_slice(body) {
-        Ok(document) => parser.document(&document, out),
-        Err(_) => out.garbled("an answer that is not JSON", None),
     }
 }
 

@@ -9,16 +9,19 @@ use weft_core::message::Image;
 use weft_core::{Failure, FailureKind, Message, Part, ToolResult, Usage, UserPart};
 
 use super::draft::{Draft, Outbox, Parser, Place, number, text};
-use super::wire::{Json, data_url, object_input, plain_id, says_something, spoken};
+use super::wire::{Json, data_url, object_input, plain_id, plain_name, says_something, spoken};
 use crate::catalog::{ModelInfo, Thinking};
 use crate::model::{Effort, Request, ToolSpec};
 
 pub(super) const NAME: &str = "openai_responses";
 
+/// The smallest limit on an answer that the API takes.
+const LEAST_OUTPUT: u32 = 16;
+
 pub(super) fn settings(request: &Request, info: &ModelInfo) -> String {
     let mut json = Json::default();
     json.raw(r#""model":"#).value(&*request.model).raw(r#","stream":true,"store":false"#);
-    json.raw(r#","max_output_tokens":"#).value(&request.max_output);
+    json.raw(r#","max_output_tokens":"#).value(&request.max_output.max(LEAST_OUTPUT));
     json.raw(r#","prompt_cache_key":"#).value(&request.session);
     match info.thinking {
         Thinking::None => {}
@@ -108,7 +111,7 @@ fn answer_items(json: &mut Json, parts: &[Part]) {
             }
             Part::ToolCall(call) => {
                 json.next_item().raw(r#"{"type":"function_call","call_id":"#).value(&*plain_id(&call.id));
-                json.raw(r#","name":"#).value(&call.name);
+                json.raw(r#","name":"#).value(&*plain_name(&call.name));
                 json.raw(r#","arguments":"#).quoted(&object_input(&call.input)).raw("}");
             }
             Part::Opaque { protocol, data } if protocol == NAME && is_followed(parts, index) => {

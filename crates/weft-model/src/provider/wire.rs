@@ -259,6 +259,20 @@ pub(super) fn plain_id(id: &CallId) -> Cow<'_, str> {
     format!("call_{hash:016x}").into()
 }
 
+/// A tool's name in the letters that providers take. A model may have made up any name; the answer to
+/// it says so, but the name itself goes back too.
+pub(super) fn plain_name(name: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 64;
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    if name.is_empty() {
+        return "unknown".into();
+    }
+    if name.len() <= LONGEST && name.chars().all(plain) {
+        return name.into();
+    }
+    name.chars().take(LONGEST).map(|letter| if plain(letter) { letter } else { '_' }).collect()
+}
+
 /// Whether a text says anything; providers refuse empty ones.
 pub(super) fn says_something(text: &str) -> bool {
     !text.trim().is_empty()

@@ -457,3 +457,19 @@ fn forgotten_reasoning_is_not_sent() {
     };
     assert_eq!((sent(None), sent(Some(2)), sent(Some(4)), sent(None)), (2, 1, 0, 2));
 }
+
+#[test]
+fn made_up_tool_names_go_back_in_plain_letters() {
+    let odd = |name: &str| {
+        let call = ToolCall { id: CallId::new("a"), name: name.to_owned(), input: json!({}), signature: None };
+        let answer = ToolResult { name: name.to_owned(), ..result("a", "no such tool") };
+        request(vec![Message::user("x"), Message::Assistant(vec![Part::ToolCall(call)]), Message::Tool(vec![answer])])
+    };
+    for protocol in Protocol::ALL {
+        for (name, plain_name) in [("functions.read file", "functions_read_file"), ("", "unknown")] {
+            let sent = plain(protocol, &odd(name)).to_string();
+            assert!(sent.contains(&format!(r#""name":"{plain_name}""#)), "{protocol}: {sent}");
+            assert!(name.is_empty() || !sent.contains(name), "{protocol}: {sent}");
+        }
+    }
+}

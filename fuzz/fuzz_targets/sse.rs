@@ -1,0 +1,8 @@
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use weft_model::provider::fuzzing;
+
+fuzz_target!(|bytes: &[u8]| {
+    fuzzing::sse(bytes);
+});
