@@ -648,7 +648,9 @@ impl Conversation {
         for progress in &mut self.calls {
             let Stage::Asking { ask } = &progress.stage else { continue };
             if ask.id == id {
-                progress.approved = approved.then(|| ask.question.clone());
+                // "Write `a`? It is new." was asked; "Write `a`" is done.
+                let words = ask.question.rsplit_once('?').map_or(ask.question.as_str(), |(before, _)| before);
+                progress.approved = approved.then(|| words.to_owned());
                 progress.stage = Stage::Pending;
             }
         }

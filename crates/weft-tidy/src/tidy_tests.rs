@@ -1,0 +1,135 @@
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const LONGEST_FILE: usize = 800;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Every file of the repository with one of these endings, as path relative to its root and text.
+fn files(endings: &[&str]) -> Vec<(String, String)> {
+    let root = root();
+    let mut found = Vec::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if path.is_dir() {
+                let skipped = ["target", "node_modules", ".git", ".peers", "corpus", "artifacts", ".weft"];
+                if !skipped.contains(&name.as_str()) {
+                    folders.push(path);
+                }
+            } else if endings.iter().any(|ending| name.ends_with(ending))
+                && let Ok(text) = fs::read_to_string(&path)
+            {
+                found.push((path.strip_prefix(&root).unwrap().to_string_lossy().into_owned(), text));
+            }
+        }
+    }
+    assert!(!found.is_empty());
+    found
+}
+
+fn is_test(path: &str) -> bool {
+    path.ends_with("_tests.rs") || path.contains("/tests/") || path.starts_with("fuzz/") || path.starts_with("bench/")
+}
+
+fn report(problems: &[String]) {
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn files_are_rooms_not_halls() {
+    let long: Vec<String> = files(&[".rs"])
+        .into_iter()
+        .filter(|(path, text)| !is_test(path) && text.lines().count() > LONGEST_FILE)
+        .map(|(path, text)| format!("{path} has {} lines, more than {LONGEST_FILE}", text.lines().count()))
+        .collect();
+    report(&long);
+}
+
+/// The one place for each thing that is fenced in by `clippy.toml`.
+const GATES: [&str; 7] = [
+    "crates/weft-engine/src/clock.rs",
+    "crates/weft-model/src/provider/http.rs",
+    "crates/weft-store/src/database.rs",
+    "crates/weft-tool/src/process.rs",
+    "crates/weft-script/",
+    "crates/weft/build.rs",
+    "bench/",
+];
+
+#[test]
+fn fences_are_opened_only_at_their_gates() {
+    let opened: Vec<String> = files(&[".rs"])
+        .into_iter()
+        .filter(|(path, text)| {
+            let allowed =
+                is_test(path) || GATES.iter().any(|gate| path.starts_with(gate)) || path.contains("weft-tidy");
+            !allowed && text.contains("clippy::disallowed_methods")
+        })
+        .map(|(path, _)| format!("{path} allows disallowed methods; use the place made for it"))
+        .collect();
+    report(&opened);
+}
+
+#[test]
+fn nothing_pretends_or_waits() {
+    let words = ["todo!(", "unimplemented!(", "not yet implemented", "FIXME", "XXX"];
+    let found: Vec<String> = files(&[".rs"])
+        .into_iter()
+        .filter(|(path, _)| !path.contains("weft-tidy") && !is_test(path))
+        .flat_map(|(path, text)| {
+            words.iter().filter(|word| text.contains(**word)).map(|word| format!("{path}: {word}")).collect::<Vec<_>>()
+        })
+        .collect();
+    report(&found);
+}
+
+#[test]
+fn no_machine_and_no_registry_is_named() {
+    let names =
+        [concat!("/wo", "rk/"), concat!("crates", ".io/"), concat!("registry.npmjs", ".org"), concat!("pypi", ".org")];
+    let found: Vec<String> = files(&[".rs", ".md", ".toml", ".sh", "Makefile", ".yml", ".json"])
+        .into_iter()
+        .flat_map(|(path, text)| {
+            names
+                .iter()
+                .filter(|name| text.contains(**name))
+                .map(|name| format!("{path} names {name}"))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    report(&found);
+}
+
+#[test]
+fn links_in_the_docs_lead_somewhere() {
+    let root = root();
+    let mut broken = Vec::new();
+    for (path, text) in files(&[".md"]) {
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let local = !target.contains("://") && !target.starts_with('#') && !target.contains(' ');
+            let file = target.split('#').next().unwrap_or_default();
+            let folder = root.join(&path).parent().unwrap().to_owned();
+            if local && !path.contains("fixtures") && !file.is_empty() && !folder.join(file).exists() {
+                broken.push(format!("{path} links to {target}, which is not there"));
+            }
+        }
+    }
+    report(&broken);
+}
+
+#[test]
+fn modules_say_what_they_are() {
+    let silent: Vec<String> = files(&[".rs"])
+        .into_iter()
+        .filter(|(path, text)| path.starts_with("crates/") && !is_test(path) && !text.trim_start().starts_with("//!"))
+        .map(|(path, _)| format!("{path} has no opening comment"))
+        .collect();
+    report(&silent);
+}
