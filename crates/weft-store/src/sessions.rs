@@ -69,10 +69,18 @@ pub(crate) fn list(connection: &Connection, me: &Identity, filter: &ListFilter) 
         conditions.push(NOT_A_CHILD);
     }
     let clause = if conditions.is_empty() { String::new() } else { format!("WHERE {}", conditions.join(" AND ")) };
-    let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(-1));
-    values.push(&limit);
-    let sql = format!("SELECT {COLUMNS} FROM sessions {clause} ORDER BY updated_at DESC, n DESC LIMIT ?");
-    collect(connection, me, &sql, values.as_slice())
+    // SQLite is quick to pick the newest few, but slow to sort them all.
+    let limit = filter.limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
+    let order = if let Some(limit) = &limit {
+        values.push(limit);
+        "ORDER BY updated_at DESC, n DESC LIMIT ?"
+    } else {
+        "ORDER BY n DESC"
+    };
+    let sql = format!("SELECT {COLUMNS} FROM sessions {clause} {order}");
+    let mut rows = collect(connection, me, &sql, values.as_slice())?;
+    rows.sort_by_key(|row| std::cmp::Reverse(row.updated_at));
+    Ok(rows)
 }
 
 pub(crate) fn unfinished(connection: &Connection, me: &Identity) -> Result<Vec<SessionRow>, StoreError> {
