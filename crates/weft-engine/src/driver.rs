@@ -9,21 +9,19 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use weft_core::event::{Outcome, Output, RoundAnswered, SessionStarted, Spent};
+use weft_core::event::{Outcome, Output, SessionStarted};
 use weft_core::turn::Verdict;
 use weft_core::{
     AskId, CallId, Effect, Event, Failure, FailureKind, Input, Machine, Phase, Recorded, SessionId, State, ToolCall,
-    Usage,
 };
-use weft_model::{Admission, Chunk, ChunkStream, Priority, Request};
+use weft_model::{Admission, Priority, Request};
 use weft_store::{Append, StoreError};
-use weft_tool::{Context, Finished, Policy, ReadMarks, guard};
+use weft_tool::{Context, Policy, ReadMarks, guard};
 
+use crate::effects::{self, Listener, ROUND_KEY};
 use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::hooks::HookPoint;
@@ -32,8 +30,6 @@ use crate::models::Chosen;
 use crate::titles;
 use crate::watch::Live;
 
-/// What has been streamed is saved this often.
-const SAVE_EVERY: Duration = Duration::from_millis(250);
 /// A snapshot is taken at the end of a turn, and in long turns after this many events.
 const SNAPSHOT_EVERY: u64 = 256;
 /// A session with nothing to do stays in memory while somebody watches it; this is how often that
@@ -43,14 +39,16 @@ const LINGER: Duration = Duration::from_secs(1);
 const COMMIT_TRIES: u32 = 30;
 const COMMIT_PAUSE: Duration = Duration::from_secs(2);
 
-/// Somebody wants something of the session.
+/// Somebody wants something of the session, and hears when it is durable.
 pub struct Command {
     pub input: Input,
-    pub reply: oneshot::Sender<Result<(), EngineError>>,
+    pub reply: Reply,
 }
 
+type Reply = oneshot::Sender<Result<(), EngineError>>;
+
 /// Something that was under way is done.
-enum Done {
+pub enum Done {
     Model(Input),
     Tool { call: CallId, outcome: Outcome, output: Output, millis: u64, ran: Vec<weft_core::event::HookRan> },
     Prepared { call: CallId, verdict: Verdict, ran: Vec<weft_core::event::HookRan> },
@@ -303,7 +301,7 @@ impl Driver {
         loop {
             match self.shared.store.append(append.clone()).await {
                 Ok(()) => break,
-                Err(error @ (StoreError::Full { .. } | StoreError::Locked { .. })) if tries < COMMIT_TRIES => {
+                Err(error @ (StoreError::Full | StoreError::Locked)) if tries < COMMIT_TRIES => {
                     tries += 1;
                     self.shared.publish(self.session, &Live::Notice(format!("{error} Trying again.").into()));
                     tokio::time::sleep(COMMIT_PAUSE).await;
@@ -438,7 +436,7 @@ impl Driver {
             read_marks: self.read_marks.clone(),
         };
         let shared = Arc::clone(&self.shared);
-        self.running.spawn(async move { run_tool(shared, call, context).await });
+        self.running.spawn(effects::run_tool(shared, call, context));
     }
 
     fn prepare_with_hooks(&mut self, call: ToolCall) {
@@ -503,119 +501,6 @@ impl Driver {
     }
 }
 
-/// The key under which a round's partial answer is saved; a tool's is its call id.
-const ROUND_KEY: &str = "";
-
-/// Follows one model call.
-struct Listener {
-    shared: Arc<Shared>,
-    session: SessionId,
-    workspace: String,
-    cancel: CancellationToken,
-}
-
-impl Listener {
-    async fn listen(self, mut stream: ChunkStream, chosen: Chosen) -> Input {
-        let started = self.shared.clock.now();
-        let mut partial = String::new();
-        let mut saved = (Instant::now(), 0);
-        loop {
-            let chunk = tokio::select! {
-                biased;
-                () = self.cancel.cancelled() => {
-                    let failure = Failure::new(FailureKind::Cancelled, "Stopped while the model was answering.");
-                    return Input::CallFailed { failure, partial, spent: None };
-                }
-                chunk = stream.next() => chunk,
-            };
-            let spent = |usage: Usage| chosen.spent(usage, self.shared.clock.now().millis_since(started));
-            match chunk {
-                Some(Chunk::Text(text)) => {
-                    partial.push_str(&text);
-                    self.publish(|| Live::Text(text.into()));
-                }
-                Some(Chunk::Thinking(text)) => self.publish(|| Live::Thinking(text.into())),
-                Some(Chunk::ToolStart { call, name }) => self.publish(|| Live::ToolBegun { call, name: name.into() }),
-                Some(Chunk::ToolDelta { .. }) => {}
-                Some(Chunk::Done(answer)) => {
-                    let spent = spent(answer.usage);
-                    return Input::Answered(self.answered(answer, spent));
-                }
-                Some(Chunk::Failed { failure, usage }) => {
-                    return Input::CallFailed { failure, partial, spent: usage.map(spent) };
-                }
-                None => {
-                    let failure = Failure::new(FailureKind::StreamBroken, "The model's answer ended without an end.");
-                    return Input::CallFailed { failure, partial, spent: None };
-                }
-            }
-            if partial.len() > saved.1 && saved.0.elapsed() >= SAVE_EVERY {
-                saved = (Instant::now(), partial.len());
-                // A partial that cannot be saved costs nothing but itself: the call goes on.
-                let _ = self.shared.store.save_partial(self.session, ROUND_KEY, partial.clone()).await;
-            }
-        }
-    }
-
-    fn answered(&self, answer: weft_model::Answer, spent: Spent) -> RoundAnswered {
-        let workspace = self.workspace.as_ref();
-        let plan =
-            weft_core::message::calls_of(&answer.parts).map(|call| self.shared.guard.plan(call, workspace)).collect();
-        RoundAnswered { parts: answer.parts, stop: answer.stop, spent, plan }
-    }
-
-    fn publish(&self, live: impl FnOnce() -> Live) {
-        if self.shared.is_watched(self.session) {
-            self.shared.publish(self.session, &live());
-        }
-    }
-}
-
-/// Runs one tool through the guard, showing and saving its output as it comes.
-async fn run_tool(shared: Arc<Shared>, call: ToolCall, mut context: Context) -> Done {
-    let started = Instant::now();
-    let (session, workspace) = (context.session, context.workspace.clone());
-    let (sender, mut output) = mpsc::unbounded_channel::<String>();
-    context.live = Arc::new(move |text: &str| {
-        let _ = sender.send(text.to_owned());
-    });
-    let mut seen = String::new();
-    let mut saved = (Instant::now(), 0);
-    let mut run = Box::pin(shared.guard.run(&call, context));
-    let mut finished: Finished = loop {
-        tokio::select! {
-            biased;
-            finished = &mut run => break finished,
-            Some(text) = output.recv() => {
-                if seen.len() < PARTIAL_OUTPUT_CAP {
-                    seen.push_str(&text);
-                }
-                shared.publish(session, &Live::ToolOutput { call: call.id.clone(), text: text.into() });
-                if seen.len() > saved.1 && saved.0.elapsed() >= SAVE_EVERY {
-                    saved = (Instant::now(), seen.len());
-                    let _ = shared.store.save_partial(session, call.id.as_str(), seen.clone()).await;
-                }
-            }
-        }
-    };
-    drop(run);
-    let mut ran = Vec::new();
-    if shared.hooks.any(HookPoint::AfterTool, Some(&call.name)) {
-        let text = Some(finished.output.text.as_str());
-        let hooked = shared.hooks.tool(HookPoint::AfterTool, session, &workspace, &call, text).await;
-        for added in hooked.added.into_iter().chain(hooked.refused) {
-            finished.output.text.push_str("\n\n[hook] ");
-            finished.output.text.push_str(&added);
-        }
-        ran = hooked.ran;
-    }
-    let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Done::Tool { call: call.id, outcome: finished.outcome, output: finished.output, millis, ran }
-}
-
-/// How much of a running tool's output is kept for the case of a crash.
-const PARTIAL_OUTPUT_CAP: usize = 16 * 1024;
-
 fn admission(chosen: &Chosen, state: &State, priority: Priority, request: &Request) -> Admission {
     Admission {
         provider: Arc::clone(&chosen.name.provider),
@@ -662,7 +547,7 @@ const fn carries_on(input: &Input) -> bool {
 /// What has happened since the last commit.
 #[derive(Default)]
 struct Batch {
-    inputs: VecDeque<(Input, Option<oneshot::Sender<Result<(), EngineError>>>)>,
+    inputs: VecDeque<(Input, Option<Reply>)>,
 }
 
 impl Batch {

@@ -32,7 +32,7 @@ pub struct Setup {
     /// Draws random numbers, for ids.
     pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
     /// Looks up environment variables.
-    pub env: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    pub env: Env,
     /// Records or replays every model call.
     pub tape: Option<Tape>,
     /// Replaces every provider.
@@ -41,6 +41,9 @@ pub struct Setup {
     pub store: Option<Store>,
     pub registry: Registry,
 }
+
+/// Looks up an environment variable.
+pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// A cassette in the machine.
 #[derive(Debug, Clone)]

@@ -8,6 +8,7 @@ pub mod agent;
 pub mod clock;
 pub mod config;
 mod driver;
+mod effects;
 pub mod engine;
 pub mod error;
 pub mod hooks;

@@ -16,7 +16,7 @@ use weft_tool::{GuardConfig, Registry};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::config::{Config, ProviderSettings};
-use crate::engine::{Shared, Tape};
+use crate::engine::{Env, Shared, Tape};
 use crate::error::EngineError;
 use crate::paths::Home;
 use crate::prompt::Prompt;
@@ -32,8 +32,6 @@ const FAVOURITES: [(&str, &str); 4] = [
     ("gemini", "gemini-2.5-pro"),
     ("openrouter", "anthropic/claude-sonnet-4.5"),
 ];
-
-type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 pub(crate) struct Models {
     providers: Vec<ProviderConfig>,
@@ -68,7 +66,7 @@ impl Models {
     ) -> Self {
         let lookup = |name: &str| env(name);
         let mut providers: Vec<ProviderConfig> =
-            provider::builtin_providers().into_iter().map(|provider| provider.with_env(&lookup)).collect();
+            provider::builtin_providers().map(|provider| provider.with_env(&lookup)).collect();
         for (name, settings) in &config.providers {
             apply(&mut providers, name, settings);
         }
@@ -188,7 +186,7 @@ impl Models {
             None => Arc::clone(&self.tools),
         };
         let info = self.catalog.find(&name.provider, &name.model);
-        let model = self.client(name, &state.workspace, shared.clock.now())?;
+        let model = self.client(name, state)?;
         Ok(Chosen { name: name.clone(), model, info, system, tools })
     }
 
@@ -196,28 +194,37 @@ impl Models {
         self.providers.iter().find(|provider| &*provider.name == name)
     }
 
-    fn client(&self, name: &ModelName, workspace: &str, now: Timestamp) -> Result<Arc<dyn Model>, EngineError> {
+    fn client(&self, name: &ModelName, state: &State) -> Result<Arc<dyn Model>, EngineError> {
         if let Some(fixed) = &self.fixed {
             return Ok(Arc::clone(fixed));
+        }
+        if let Some(tape) = &self.tape {
+            return self.taped_client(name, state, tape);
         }
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&name.provider) {
             return Ok(Arc::clone(client));
         }
-        let volatile =
-            || vec![Volatile::new(workspace, "{workspace}"), Volatile::new(crate::prompt::date(now), "{date}")];
-        let client: Arc<dyn Model> = match &self.tape {
-            Some(Tape::Replay(path)) => {
-                Arc::new(Cassette::replay(path, volatile()).map_err(|error| EngineError::Model(error.to_string()))?)
-            }
-            Some(Tape::Record(path)) => {
-                let inner = self.real_client(name)?;
-                let tape = Cassette::record(path, inner, &name.provider, volatile());
-                Arc::new(tape.map_err(|error| EngineError::Model(error.to_string()))?)
-            }
-            None => self.real_client(name)?,
-        };
+        let client = self.real_client(name)?;
         clients.insert(Arc::clone(&name.provider), Arc::clone(&client));
+        Ok(client)
+    }
+
+    /// A client with a cassette in it, one per session: folder and day are placeholders on the tape.
+    fn taped_client(&self, name: &ModelName, state: &State, tape: &Tape) -> Result<Arc<dyn Model>, EngineError> {
+        let key: Arc<str> = format!("{} {}", name.provider, state.id).into();
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(&key) {
+            return Ok(Arc::clone(client));
+        }
+        let date = crate::prompt::date(state.created_at);
+        let volatile = vec![Volatile::new(&state.workspace, "{workspace}"), Volatile::new(date, "{date}")];
+        let cassette = match tape {
+            Tape::Replay(path) => Cassette::replay(path, volatile),
+            Tape::Record(path) => Cassette::record(path, self.real_client(name)?, &name.provider, volatile),
+        };
+        let client: Arc<dyn Model> = Arc::new(cassette.map_err(|error| EngineError::Model(error.to_string()))?);
+        clients.insert(key, Arc::clone(&client));
         Ok(client)
     }
 

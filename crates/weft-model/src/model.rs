@@ -57,9 +57,15 @@ pub enum Chunk {
     Text(String),
     Thinking(String),
     /// A tool call has begun; its arguments follow.
-    ToolStart { call: CallId, name: String },
+    ToolStart {
+        call: CallId,
+        name: String,
+    },
     /// More of a call's arguments, for showing progress only.
-    ToolDelta { call: CallId, json: String },
+    ToolDelta {
+        call: CallId,
+        json: String,
+    },
     Done(Answer),
     Failed {
         failure: Failure,
