@@ -1,0 +1,99 @@
+//! Measures Weft, and others, against the scripted model server. Part of no product.
+
+mod bare;
+mod bounds;
+mod load;
+mod long_session;
+mod machine;
+mod many_sessions;
+mod process;
+mod program;
+mod report;
+mod script;
+mod single;
+mod statistics;
+mod store;
+mod suite;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "weft-bench", about = "Measures Weft against the scripted model server. Called by bench/run.")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the benchmarks and write the report
+    Report(suite::Options),
+    /// Run many sessions through the engine, in this process
+    Load {
+        #[arg(long)]
+        url: String,
+        #[arg(long)]
+        home: PathBuf,
+        #[arg(long)]
+        workspace: PathBuf,
+        #[arg(long)]
+        sessions: usize,
+    },
+    /// Send as many requests from a bare loop
+    Bare {
+        #[arg(long)]
+        url: String,
+        #[arg(long)]
+        sessions: usize,
+        #[arg(long)]
+        rounds: usize,
+    },
+    /// Fill a home with one very long session and print its id
+    LongSession {
+        #[arg(long)]
+        home: PathBuf,
+        #[arg(long)]
+        workspace: PathBuf,
+    },
+    /// Fill a home with many short sessions
+    ManySessions {
+        #[arg(long)]
+        home: PathBuf,
+        #[arg(long)]
+        workspace: PathBuf,
+        #[arg(long, default_value_t = 10_000)]
+        count: usize,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    weft_script::raise_open_files();
+    match arguments.command {
+        Command::Report(options) => suite::run(&options),
+        Command::Load { url, home, workspace, sessions } => {
+            let outcome = runtime()?.block_on(load::run(&url, home, workspace, sessions))?;
+            report::say(&serde_json::to_string(&outcome)?)
+        }
+        Command::Bare { url, sessions, rounds } => {
+            let outcome = runtime()?.block_on(bare::run(&url, sessions, rounds))?;
+            report::say(&serde_json::to_string(&outcome)?)
+        }
+        Command::LongSession { home, workspace } => {
+            let written = runtime()?.block_on(long_session::write(&home, &workspace))?;
+            report::say(&format!(
+                "{} {} events, {} bytes of output, {} tokens in its context",
+                written.session, written.events, written.output_bytes, written.context_tokens
+            ))
+        }
+        Command::ManySessions { home, workspace, count } => {
+            runtime()?.block_on(many_sessions::write(&home, &workspace, count))
+        }
+    }
+}
+
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()
+}
