@@ -35,8 +35,11 @@ fn a_session_killed_anywhere_loses_nothing_and_repeats_nothing() {
 #[test]
 fn parallel_calls_and_first_starts_survive_kills() {
     let server = serve(|round| {
-        let slowly = Fault::SlowChunks { ms: 2 };
-        text(format!("Step {round}.")).then(call("shell", mark_command(round, 0))).then(call("shell", mark_command(round, 1))).fault(slowly)
+        let slowly = Fault::SlowChunks { ms: 1 };
+        text(format!("Step {round}."))
+            .then(call("shell", mark_command(round, 0)))
+            .then(call("shell", mark_command(round, 1)))
+            .fault(slowly)
     });
     Trial { server, seed: seed(2), calls_per_round: 2, home: None }.run();
 }
@@ -51,17 +54,16 @@ fn mark(round: usize, place: usize) -> String {
 
 /// Slow enough to be hit before, during and after its effect.
 fn mark_command(round: usize, place: usize) -> Value {
-    json!({"command": format!("sleep 0.01; echo {} >> marks.txt; sleep 0.01", mark(round, place))})
+    json!({"command": format!("sleep 0.005; echo {} >> marks.txt; sleep 0.005", mark(round, place))})
 }
 
 fn serve(reply: impl Fn(usize) -> Reply + Send + Sync + 'static) -> Server {
-    let mut settings = Settings::new(Behaviour::matching(move |seen| {
-        if seen.round < ROUNDS {
-            reply(seen.round)
-        } else {
-            text("Done.")
-        }
-    }));
+    let mut settings =
+        Settings::new(Behaviour::matching(
+            move |seen| {
+                if seen.round < ROUNDS { reply(seen.round) } else { text("Done.") }
+            },
+        ));
     settings.delay = Duration::from_millis(5);
     Server::start_thread(settings).unwrap()
 }
@@ -109,12 +111,19 @@ impl Trial {
     fn session(&self, mut killer: Option<(&mut Random, Duration)>) -> (usize, Duration) {
         let own_home = tempfile::tempdir().unwrap();
         let home = self.home.as_ref().unwrap_or(&own_home).path().to_owned();
-        let mut subject =
-            Subject { trial: self, home, workspace: tempfile::tempdir().unwrap(), session: None, shown: BTreeMap::new() };
+        let mut subject = Subject {
+            trial: self,
+            home,
+            workspace: tempfile::tempdir().unwrap(),
+            session: None,
+            shown: BTreeMap::new(),
+        };
         let mut kills = 0;
         let mut first = None;
         for _ in 0..MOST_ATTEMPTS {
-            let deadline = killer.as_mut().map(|(random, whole)| random.below(*whole));
+            // A resumed process has less left to do.
+            let share = if subject.session.is_none() { 1 } else { 2 };
+            let deadline = killer.as_mut().map(|(random, whole)| random.below(*whole / share));
             let started = Instant::now();
             let attempt = subject.attempt(deadline);
             first.get_or_insert(started.elapsed());
