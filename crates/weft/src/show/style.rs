@@ -33,7 +33,7 @@ impl Look {
                 name.contains("utf-8") || name.contains("utf8")
             });
         let columns = variable("COLUMNS").parse().ok();
-        let width = crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns)).or(columns);
+        let width = terminal_columns().or(columns);
         Self { colour: is_terminal && !plain, unicode, width: width.filter(|width| *width > 0).unwrap_or(USUAL_WIDTH) }
     }
 
@@ -46,6 +46,15 @@ impl Look {
     pub const fn sign(&self, fancy: &'static str, plain: &'static str) -> &'static str {
         if self.unicode { fancy } else { plain }
     }
+}
+
+/// The width of the terminal that one of our streams is. Asked directly: `crossterm` runs a program
+/// to find out when none is.
+fn terminal_columns() -> Option<usize> {
+    let columns = |found: rustix::io::Result<rustix::termios::Winsize>| found.ok().map(|size| usize::from(size.ws_col));
+    columns(rustix::termios::tcgetwinsize(std::io::stdout()))
+        .or_else(|| columns(rustix::termios::tcgetwinsize(std::io::stderr())))
+        .filter(|columns| *columns > 0)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
