@@ -34,6 +34,6 @@ pub use opening::Notice;
 pub use ownership::Owner;
 pub use sessions::{ListFilter, SessionRow};
 pub use snapshot::encode_snapshot;
-pub use store::{Commit, Opened, Options, Store};
+pub use store::{Boundary, Commit, Opened, Options, Side, Store};
 pub use tail::Tail;
 pub use vault::{Secret, Vault, VaultError};

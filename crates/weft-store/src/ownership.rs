@@ -46,8 +46,15 @@ pub(crate) struct Identity {
 enum Proof {
     /// A locked file in this folder, made when the first session is taken.
     File { folder: PathBuf, held: Mutex<Option<File>> },
-    /// For a database in memory: the number of the only one that counts as alive.
-    Memory { living: Arc<AtomicI64> },
+    /// For a database in memory.
+    Memory { census: Arc<Census> },
+}
+
+/// Who lives on a database in memory: everybody from `oldest_alive` to `newest`.
+#[derive(Default)]
+pub(crate) struct Census {
+    newest: AtomicI64,
+    oldest_alive: AtomicI64,
 }
 
 impl Identity {
@@ -56,14 +63,23 @@ impl Identity {
     }
 
     /// The newest identity of a database in memory: all earlier ones count as dead.
-    pub(crate) fn in_memory(living: Arc<AtomicI64>) -> Self {
-        let number = living.fetch_add(1, Ordering::SeqCst) + 1;
-        Self { number, proof: Proof::Memory { living } }
+    pub(crate) fn in_memory(census: Arc<Census>) -> Self {
+        let one = Self::joining(census);
+        if let Proof::Memory { census } = &one.proof {
+            census.oldest_alive.store(one.number, Ordering::SeqCst);
+        }
+        one
     }
 
-    pub(crate) fn reborn(&self) -> Option<Self> {
+    fn joining(census: Arc<Census>) -> Self {
+        Self { number: census.newest.fetch_add(1, Ordering::SeqCst) + 1, proof: Proof::Memory { census } }
+    }
+
+    /// Another identity of the same database in memory, which outlives this one or lives beside it.
+    pub(crate) fn another(&self, outlives: bool) -> Option<Self> {
         match &self.proof {
-            Proof::Memory { living } => Some(Self::in_memory(Arc::clone(living))),
+            Proof::Memory { census } if outlives => Some(Self::in_memory(Arc::clone(census))),
+            Proof::Memory { census } => Some(Self::joining(Arc::clone(census))),
             Proof::File { .. } => None,
         }
     }
@@ -85,7 +101,7 @@ impl Identity {
             (None, _) => Ok(Owner::Nobody),
             (Some(number), _) if number == self.number => Ok(Owner::Me),
             (Some(number), Proof::File { folder, .. }) => examine(&lock_path(folder, number)),
-            (Some(number), Proof::Memory { living }) if number == living.load(Ordering::SeqCst) => {
+            (Some(number), Proof::Memory { census }) if number >= census.oldest_alive.load(Ordering::SeqCst) => {
                 Ok(Owner::Alive { pid: std::process::id() })
             }
             (Some(_), Proof::Memory { .. }) => Ok(Owner::Dead),

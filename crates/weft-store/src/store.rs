@@ -1,8 +1,8 @@
 //! The store: one handle to the log for the whole process.
 
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
 
 use weft_core::{Cost, Event, Recorded, SessionId, State, Timestamp};
 
@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::ledger::{self, SpentScope, UsageFilter, UsageRow};
 use crate::logs::{Fork, Import};
 use crate::opening::{Notice, Opening};
-use crate::ownership::{Identity, Owner};
+use crate::ownership::{Census, Identity, Owner};
 use crate::reading;
 use crate::schema::{MIGRATIONS, migrate};
 use crate::sessions::{self, ListFilter, SessionRow};
@@ -39,6 +39,19 @@ pub enum Commit {
     Thread,
     /// The caller's thread, at once: always the same order, for simulation.
     Inline,
+}
+
+/// Called on both sides of every write of a simulated store. It may take its time, fail the write,
+/// or never return, as when the process dies there.
+pub type Boundary = Arc<dyn Fn(Side) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>> + Send + Sync>;
+
+/// Where a [`Boundary`] lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Nothing is written yet.
+    Before,
+    /// It is on disk, and nobody knows yet.
+    After,
 }
 
 /// An open store, and what a person should know about how it was opened.
@@ -82,7 +95,7 @@ impl Store {
     pub fn in_memory(commit: Commit) -> Result<Self, StoreError> {
         let mut connection = connect_memory()?;
         migrate(&mut connection, MIGRATIONS, &mut || Ok(()))?;
-        let me = Identity::in_memory(Arc::new(AtomicI64::new(0)));
+        let me = Identity::in_memory(Arc::new(Census::default()));
         Ok(Self::assemble(commit, Arc::new(Database::memory(connection)), me, None))
     }
 
@@ -95,17 +108,26 @@ impl Store {
     /// The data of an in-memory store as a new process would find it: the earlier owner is dead. A
     /// store on disk is not a simulation, so there this is another handle to the same store.
     pub fn reopened(&self) -> Self {
+        self.simulated(true, None)
+    }
+
+    /// The same, with something that can happen around every write.
+    pub fn reopened_with(&self, boundary: Boundary) -> Self {
+        self.simulated(true, Some(boundary))
+    }
+
+    /// The data of an in-memory store as a second process sees it while this one lives.
+    pub fn beside(&self) -> Self {
+        self.simulated(false, None)
+    }
+
+    fn simulated(&self, outlives: bool, boundary: Option<Boundary>) -> Self {
         let shared = &*self.shared;
-        match shared.me.reborn() {
-            None => self.clone(),
-            Some(me) => {
-                let (me, database, watchers) =
-                    (Arc::new(me), Arc::clone(&shared.database), Arc::clone(&shared.watchers));
-                let commit = shared.writer.commit();
-                let writer = Writer::new(commit, Arc::clone(&database), Arc::clone(&me), Arc::clone(&watchers));
-                Self { shared: Arc::new(Shared { writer, database, watchers, me, backups: None }) }
-            }
-        }
+        let Some(me) = shared.me.another(outlives) else { return self.clone() };
+        let (me, database, watchers) = (Arc::new(me), Arc::clone(&shared.database), Arc::clone(&shared.watchers));
+        let writer = Writer::new(shared.writer.commit(), Arc::clone(&database), Arc::clone(&me), Arc::clone(&watchers))
+            .with_boundary(boundary);
+        Self { shared: Arc::new(Shared { writer, database, watchers, me, backups: None }) }
     }
 
     /// Adds events. They are on disk when this returns, and once asked for they are written even if
@@ -153,6 +175,11 @@ impl Store {
     /// Follows a session from the event after `after_seq`.
     pub fn tail(&self, session: SessionId, after_seq: u64) -> Tail {
         Tail::new(self.clone(), session, after_seq)
+    }
+
+    /// The number of a session's last event.
+    pub fn last_seq(&self, session: SessionId) -> Result<u64, StoreError> {
+        self.shared.database.read(|connection| Ok(SessionHead::expect(connection, session)?.seq))
     }
 
     pub fn owner(&self, session: SessionId) -> Result<Owner, StoreError> {

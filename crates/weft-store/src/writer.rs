@@ -17,7 +17,7 @@ use crate::database::{Database, lock};
 use crate::error::StoreError;
 use crate::logs::{self, Fork, Import};
 use crate::ownership::Identity;
-use crate::store::Commit;
+use crate::store::{Boundary, Commit, Side};
 use crate::tail::Watchers;
 
 /// Bounds of one transaction: what waits beyond them goes into the next.
@@ -69,6 +69,7 @@ struct Job {
 
 pub(crate) struct Writer {
     commit: Commit,
+    boundary: Option<Boundary>,
     desk: Arc<Desk>,
     /// Started with the first job: a process that only reads has no writer.
     thread: Mutex<Option<Thread>>,
@@ -81,7 +82,19 @@ struct Thread {
 
 impl Writer {
     pub(crate) fn new(commit: Commit, database: Arc<Database>, me: Arc<Identity>, watchers: Arc<Watchers>) -> Self {
-        Self { commit, desk: Arc::new(Desk { database, me, watchers }), thread: Mutex::new(None) }
+        Self { commit, boundary: None, desk: Arc::new(Desk { database, me, watchers }), thread: Mutex::new(None) }
+    }
+
+    pub(crate) fn with_boundary(mut self, boundary: Option<Boundary>) -> Self {
+        self.boundary = boundary;
+        self
+    }
+
+    async fn cross(&self, side: Side) -> Result<(), StoreError> {
+        match &self.boundary {
+            Some(boundary) => boundary(side).await,
+            None => Ok(()),
+        }
     }
 
     pub(crate) const fn commit(&self) -> Commit {
@@ -91,7 +104,11 @@ impl Writer {
     pub(crate) async fn submit(&self, work: Work) -> Result<(), StoreError> {
         match self.commit {
             Commit::Inline => {
-                self.desk.carry_out(std::slice::from_ref(&work)).pop().unwrap_or_else(|| Err(writer_gone()))
+                self.cross(Side::Before).await?;
+                let result =
+                    self.desk.carry_out(std::slice::from_ref(&work)).pop().unwrap_or_else(|| Err(writer_gone()));
+                self.cross(Side::After).await?;
+                result
             }
             Commit::Thread => {
                 let (reply, answer) = oneshot::channel();

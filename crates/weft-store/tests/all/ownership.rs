@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use weft_store::{Commit, Owner, Store, StoreError};
+use weft_store::{Commit, Owner, Side, Store, StoreError};
 
 use crate::support::*;
 
@@ -76,6 +76,37 @@ async fn in_memory_a_reopened_store_finds_the_former_owner_dead() {
     session.append(&again, vec![answer("Here I am.", &[])]).await.unwrap();
     let pid = std::process::id();
     assert_eq!(ghost.append(&store, vec![answer("Boo.", &[])]).await, Err(StoreError::Owned { pid }));
+}
+
+#[tokio::test]
+async fn in_memory_a_store_beside_another_finds_it_alive() {
+    let store = Store::in_memory(Commit::Inline).unwrap();
+    let mut session = Session::started(&store, 1).await;
+    session.append(&store, begin()).await.unwrap();
+    let pid = std::process::id();
+    let beside = store.beside();
+    assert_eq!(beside.owner(session.id()).unwrap(), Owner::Alive { pid });
+    let mut rival = session.clone();
+    assert_eq!(rival.append(&beside, vec![answer("Mine.", &[])]).await, Err(StoreError::Owned { pid }));
+    session.append(&store, vec![answer("Mine still.", &[])]).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_boundary_is_crossed_on_both_sides_of_a_write_and_can_refuse_it() {
+    let crossed = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let log = std::sync::Arc::clone(&crossed);
+    let store = Store::in_memory(Commit::Inline).unwrap().reopened_with(std::sync::Arc::new(move |side| {
+        let mut log = log.lock().unwrap();
+        log.push(side);
+        let result = if log.len() == 3 { Err(StoreError::Full) } else { Ok(()) };
+        Box::pin(async move { result })
+    }));
+    let mut session = Session::started(&store, 1).await;
+    assert_eq!(*crossed.lock().unwrap(), [Side::Before, Side::After]);
+    let before = store.load(session.id()).unwrap().seq;
+    assert_eq!(session.clone().append(&store, begin()).await, Err(StoreError::Full));
+    assert_eq!(store.load(session.id()).unwrap().seq, before, "refused before anything was written");
+    session.append(&store, begin()).await.unwrap();
 }
 
 const CHILD_HOME: &str = "WEFT_STORE_TEST_HOME";
