@@ -178,7 +178,7 @@ impl Headless {
     }
 
     /// Says what is asked and how to answer.
-    fn waiting(&mut self) -> Exit {
+    pub fn waiting(&mut self) -> Exit {
         let look = out::look_stderr();
         let asks: Vec<_> = self.state.open_asks().cloned().collect();
         let mut lines = Vec::new();
@@ -187,12 +187,15 @@ impl Headless {
                 show::card::CardView { ask, chosen: &[], writing: false, behind: 0, detail_rows: 10, keys: false };
             lines.extend(show::card::card_lines(&view, &look));
             let words = match &ask.kind {
-                AskKind::Approval { .. } => format!("`weft answer {} yes` or `no`, or `session`", ask.id),
-                AskKind::Question { .. } => format!("`weft answer {} ANSWER`", ask.id),
+                AskKind::Approval { grant: Some(_), .. } => {
+                    format!("Answer with: `weft answer {} yes|session|no`", ask.id)
+                }
+                AskKind::Approval { grant: None, .. } => format!("Answer with: `weft answer {} yes|no`", ask.id),
+                AskKind::Question { .. } => format!("Answer with: `weft answer {} ANSWER`", ask.id),
             };
-            lines.push(Line { spans: sentence(&words, DIM) }.indented(show::style::GUTTER));
+            lines.push(Line { spans: sentence(&words, DIM, &look) }.indented(show::style::GUTTER));
         }
-        lines.extend(note(&format!("Waiting for an answer. Then go on with `weft resume {}`.", self.session), &look));
+        lines.extend(note(&format!("Waiting for an answer. Then: `weft resume {}`", self.session), &look));
         self.end_line();
         out::tell(&lines);
         Exit::Waiting

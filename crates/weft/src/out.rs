@@ -32,12 +32,6 @@ pub fn look_stdout() -> Look {
     Look::detect(io::stdout().is_terminal())
 }
 
-/// For lists: a program that reads them gets whole rows.
-pub fn look_list() -> Look {
-    let look = look_stdout();
-    if io::stdout().is_terminal() { look } else { Look { width: usize::MAX, ..look } }
-}
-
 pub fn look_stderr() -> Look {
     Look::detect(io::stderr().is_terminal())
 }

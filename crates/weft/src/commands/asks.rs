@@ -37,8 +37,8 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
         let question = format!("{} {detail}", row.ask.question);
         [row.ask.id.to_string(), row.session.to_string(), ago(row.raised_at, now), clean_row(&question)]
     });
-    let look = out::look_list();
+    let look = out::look_stdout();
     out::print(&columns(&["ask", "session", "raised", "question"], rows, &look));
-    out::tell(&note("Answer with `weft answer ASK yes`, `no`, or in words.", &out::look_stderr()));
+    out::tell(&note("Answer with: `weft answer ASK yes|session|no`, or in words", &out::look_stderr()));
     Ok(Exit::Done)
 }

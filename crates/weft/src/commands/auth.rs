@@ -74,7 +74,7 @@ pub fn status_row(provider: &Provider, look: &Look) -> Vec<crate::show::style::L
         KeySource::Missing => (look.sign("·", "-"), DIM, format!("no key; add one with `weft auth {name}`")),
     };
     let mut text = vec![Span::new(format!("{name:<11} "), PLAIN)];
-    text.extend(sentence(&words, DIM));
+    text.extend(sentence(&words, DIM, look));
     marked(mark, style, &text, look)
 }
 

@@ -45,9 +45,9 @@ pub async fn run() -> anyhow::Result<Exit> {
 
 fn row(finding: &Finding, look: &Look) -> Vec<Line> {
     match finding {
-        Finding::Good(text) => marked(look.sign("✓", "+"), GOOD, &sentence(text, PLAIN), look),
-        Finding::Note(text) => marked(look.sign("·", "-"), DIM, &sentence(text, PLAIN), look),
-        Finding::Bad(text) => marked(look.sign("✗", "x"), BAD, &sentence(text, PLAIN), look),
+        Finding::Good(text) => marked(look.sign("✓", "+"), GOOD, &sentence(text, PLAIN, look), look),
+        Finding::Note(text) => marked(look.sign("·", "-"), DIM, &sentence(text, PLAIN, look), look),
+        Finding::Bad(text) => marked(look.sign("✗", "x"), BAD, &sentence(text, PLAIN, look), look),
     }
 }
 

@@ -8,7 +8,7 @@ mod completions;
 mod config;
 mod doctor;
 mod models;
-mod resume;
+pub mod resume;
 mod run;
 mod sessions;
 mod transfer;

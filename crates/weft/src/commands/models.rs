@@ -35,7 +35,7 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
         }
         return Ok(Exit::Done);
     }
-    let look = out::look_list();
+    let look = out::look_stdout();
     let mark = look.sign("✓", "yes");
     let rows = models.iter().map(|(provider, model, info)| {
         let (input, output) = prices(info);

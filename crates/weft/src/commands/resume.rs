@@ -45,12 +45,16 @@ fn left_to_do(opened: &Opened) -> anyhow::Result<Vec<SessionId>> {
 
 pub async fn carry_on(opened: &Opened, session: SessionId, work: &WorkArgs, json: bool) -> anyhow::Result<Exit> {
     let look = out::look_stderr();
-    let headless = Headless::new(&opened.engine, session, json);
+    let mut headless = Headless::new(&opened.engine, session, json);
     opened.apply(session, work).await?;
     let state = opened.engine.state(session)?;
+    let status = state.status();
     let name = state.title.map(|title| format!(": {}", clean_row(&title))).unwrap_or_default();
     if !json {
         out::tell(&note(&format!("Resuming {session}{name}"), &look));
+    }
+    if status == Status::Waiting {
+        return Ok(headless.waiting());
     }
     match opened.engine.carry_on(session).await {
         Ok(()) => headless.follow().await,

@@ -38,7 +38,7 @@ pub async fn run(command: SessionsCommand) -> anyhow::Result<Exit> {
         SessionsCommand::Fork { session, at } => {
             let fork = opened.engine.fork(find(&session)?, at).await?;
             out::stdout(&format!("{fork}\n"));
-            out::tell(&note(&format!("Go on in the copy with `weft --session {fork}`."), &out::look_stderr()));
+            out::tell(&note(&format!("Go on in the copy with: `weft --session {fork}`"), &out::look_stderr()));
             Ok(Exit::Done)
         }
         SessionsCommand::Export { session, output } => {
@@ -67,7 +67,7 @@ fn list(opened: &Opened, workspace: Option<String>, json: bool, limit: usize) ->
         return Ok(Exit::Done);
     }
     let now = opened.engine.clock().now();
-    out::print(&session_rows(&rows, now, &out::look_list()));
+    out::print(&session_rows(&rows, now, &out::look_stdout()));
     Ok(Exit::Done)
 }
 
@@ -144,7 +144,7 @@ fn show(engine: &Engine, session: SessionId, events: bool, json: bool) -> anyhow
             let view = CardView { ask, chosen: &[], writing: false, behind: 0, detail_rows: 20, keys: false };
             out::print(&[Line::blank()]);
             out::print(&card_lines(&view, &look));
-            out::print(&note(&format!("Answer with `weft answer {} …`", ask.id), &look));
+            out::print(&note(&format!("Answer with: `weft answer {} ANSWER`", ask.id), &look));
         }
     }
     Ok(Exit::Done)

@@ -35,7 +35,7 @@ pub async fn run(args: UsageArgs) -> anyhow::Result<Exit> {
         out::print(&note("Nothing was used.", &out::look_stdout()));
         return Ok(Exit::Done);
     }
-    out::print(&usage_rows(&rows, head(args.by), &out::look_list()));
+    out::print(&usage_rows(&rows, head(args.by), &out::look_stdout()));
     Ok(Exit::Done)
 }
 

@@ -27,7 +27,7 @@ pub struct CardView<'a> {
 
 pub fn card_lines(view: &CardView<'_>, look: &Look) -> Vec<Line> {
     let room = look.width.saturating_sub(3).max(10);
-    let mut rows = wrap(&sentence(&view.ask.question, BOLD), room);
+    let mut rows = wrap(&sentence(&view.ask.question, BOLD, look), room);
     match &view.ask.kind {
         AskKind::Approval { detail, grant, .. } => {
             let cap = view.detail_rows.min(SHOWN_LINES);

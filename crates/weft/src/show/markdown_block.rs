@@ -72,7 +72,8 @@ impl Writer {
             Event::Text(text) | Event::InlineHtml(text) | Event::Html(text) => self.text(&text),
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
                 let style = Style { ink: CODE.ink, ..self.style() };
-                self.inline.push(Span::new(text.into_string(), style));
+                let code = if self.look.colour { text.into_string() } else { format!("`{text}`") };
+                self.inline.push(Span::new(code, style));
             }
             Event::FootnoteReference(name) => self.text(&format!("[{name}]")),
             Event::SoftBreak => self.inline.push(Span::new(" ", PLAIN)),

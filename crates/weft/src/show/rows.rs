@@ -14,8 +14,11 @@ const NOTABLE_MS: u64 = 100;
 /// How many of a command's last lines are shown.
 pub const OUTPUT_LINES: usize = 5;
 
-/// A sentence in which `backticks` mark code.
-pub fn sentence(text: &str, style: Style) -> Vec<Span> {
+/// A sentence in which `backticks` mark code. Where there is no colour to do so, they stay.
+pub fn sentence(text: &str, style: Style, look: &Look) -> Vec<Span> {
+    if !look.colour {
+        return vec![Span::new(clean_row(text), style)];
+    }
     let mut spans = Vec::new();
     for (index, piece) in clean_row(text).split('`').enumerate() {
         if !piece.is_empty() {
@@ -57,7 +60,7 @@ pub fn user_lines(content: &[UserPart], look: &Look) -> Vec<Line> {
 /// A tool under way.
 pub fn running_row(summary: &str, elapsed_ms: u64, look: &Look) -> Line {
     let mut spans = vec![Span::new(look.sign("⏺", "*"), ACCENT), Span::new(" ", PLAIN)];
-    spans.extend(sentence(summary, PLAIN));
+    spans.extend(sentence(summary, PLAIN, look));
     if elapsed_ms >= 1000 {
         let dot = look.sign("·", "-");
         spans.push(Span::new(format!(" {dot} {} s", elapsed_ms / 1000), DIM));
@@ -79,7 +82,7 @@ pub fn finished_rows(finished: &ToolFinished, fallback: Option<&str>, look: &Loo
         (true, Some(fallback)) => fallback,
         (true, None) => finished.tool.as_str(),
     };
-    let mut text = sentence(summary, PLAIN);
+    let mut text = sentence(summary, PLAIN, look);
     if finished.millis >= NOTABLE_MS {
         text.push(Span::new(format!(" {} {}", look.sign("·", "-"), duration(finished.millis)), DIM));
     }
@@ -128,18 +131,18 @@ pub fn todo_rows(items: &[TodoItem], look: &Look) -> Vec<Line> {
 
 /// A quiet remark by Weft itself.
 pub fn note(text: &str, look: &Look) -> Vec<Line> {
-    marked(look.sign("·", "-"), DIM, &sentence(text, DIM), look)
+    marked(look.sign("·", "-"), DIM, &sentence(text, DIM, look), look)
 }
 
 pub fn problem(text: &str, look: &Look) -> Vec<Line> {
-    marked(look.sign("✗", "x"), BAD, &sentence(text, PLAIN), look)
+    marked(look.sign("✗", "x"), BAD, &sentence(text, PLAIN, look), look)
 }
 
 /// How a turn ended, if that is worth a row.
 pub fn end_rows(reason: &EndReason, look: &Look) -> Vec<Line> {
     match reason {
         EndReason::Completed => Vec::new(),
-        EndReason::Interrupted => marked(look.sign("■", "x"), DIM, &sentence("Stopped.", DIM), look),
+        EndReason::Interrupted => marked(look.sign("■", "x"), DIM, &sentence("Stopped.", DIM, look), look),
         EndReason::Truncated
         | EndReason::Refused
         | EndReason::RoundLimit { .. }
@@ -162,7 +165,7 @@ pub fn answered_rows(question: &str, answer: &Answer, look: &Look) -> Vec<Line> 
         Answer::Reject { message: Some(message) } => format!("no: {}", clean_row(message)),
         Answer::Text { text } => clean_row(text),
     };
-    let mut text = sentence(question, DIM);
+    let mut text = sentence(question, DIM, look);
     text.push(Span::new(format!(" {} {words}", look.sign("→", "->")), PLAIN));
     marked("?", DIM, &text, look)
 }

@@ -20,6 +20,8 @@ pub const GUTTER: usize = 2;
 /// Prose wider than this is tiring to read.
 const MEASURE: usize = 76;
 const USUAL_WIDTH: usize = 80;
+/// A program that reads gets whole rows.
+const NO_SCREEN: usize = 100_000;
 
 impl Look {
     /// What the environment says about a stream: colour only on a terminal that wants it.
@@ -32,9 +34,8 @@ impl Look {
                 let name = name.to_ascii_lowercase();
                 name.contains("utf-8") || name.contains("utf8")
             });
-        let columns = variable("COLUMNS").parse().ok();
-        let width = terminal_columns().or(columns);
-        Self { colour: is_terminal && !plain, unicode, width: width.filter(|width| *width > 0).unwrap_or(USUAL_WIDTH) }
+        let width = if is_terminal { terminal_columns().unwrap_or(USUAL_WIDTH) } else { NO_SCREEN };
+        Self { colour: is_terminal && !plain, unicode, width }
     }
 
     /// How wide prose is set.

@@ -49,6 +49,13 @@ impl Transcript {
         }
     }
 
+    /// One that comes below something else.
+    pub const fn below(look: Look) -> Self {
+        let mut transcript = Self::new(look);
+        transcript.last = Group::Text;
+        transcript
+    }
+
     pub const fn set_look(&mut self, look: Look) {
         self.look = look;
     }
@@ -253,7 +260,7 @@ impl Transcript {
             return Vec::new();
         }
         let style = Style { italic: true, ..DIM };
-        let rows = marked(self.look.sign("∴", "~"), DIM, &sentence(&thought, style), &self.look);
+        let rows = marked(self.look.sign("∴", "~"), DIM, &sentence(&thought, style, &self.look), &self.look);
         let row = rows.into_iter().next().map(|row| {
             let whole = row.width() >= thought.chars().count();
             if whole { row } else { row.with(self.look.sign("…", "..."), DIM) }

@@ -74,8 +74,8 @@ const EXPECTED: &str = "\
 
   Let me look.
 
-? Run ls? → yes, once
-✓ Ran ls
+? Run `ls`? → yes, once
+✓ Ran `ls`
 
 › Also count them.
 

@@ -123,7 +123,7 @@ impl Chat {
 
     /// Leaves the session that was shown for another one.
     pub fn switch_to(&mut self, state: State) {
-        self.transcript = Transcript::new(self.look);
+        self.transcript = Transcript::below(self.look);
         self.running.clear();
         self.card = CardKeys::default();
         self.notice = None;
@@ -397,7 +397,7 @@ impl Chat {
             }
         }
         if let Some(completion) = &mut self.completion {
-            self.editor.replace_before(completion.replaces, &completion.current().to_owned());
+            self.editor.replace_before(completion.replaces, completion.current());
             completion.advance();
             if completion.candidates.len() == 1 {
                 self.completion = None;

@@ -106,7 +106,7 @@ fn enter_sends_and_commands_are_recognised() {
     assert_eq!(scene.press(KeyCode::Enter), Some(Action::Slash(Slash::New)));
     scene.write("/nwe");
     assert_eq!(scene.press(KeyCode::Enter), None);
-    assert!(scene.shown().contains("Did you mean /new?"));
+    assert!(scene.shown().contains("Did you mean `/new`?"));
     scene.press(KeyCode::Up);
     assert_eq!(scene.chat.editor.text(), "/nwe");
     scene.press(KeyCode::Up);

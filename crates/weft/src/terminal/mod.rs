@@ -53,7 +53,7 @@ pub fn chat(args: ChatArgs) -> anyhow::Result<Exit> {
             session::run(opened, session, is_new, (model, mode)).await?
         };
         if let Some(session) = end {
-            let words = format!("Session `{session}`. Go on with `weft --session {session}`, or `weft --continue`.");
+            let words = format!("Session `{session}`. Go on with: `weft --session {session}`");
             out::print(&note(&words, &out::look_stdout()));
         }
         Ok(Exit::Done)

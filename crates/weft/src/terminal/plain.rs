@@ -7,7 +7,8 @@ use weft_core::event::Delivery;
 
 use super::content::content_of;
 use super::slash::{self, Slash};
-use crate::commands::read_answer;
+use crate::args::WorkArgs;
+use crate::commands::{read_answer, resume};
 use crate::exit::Exit;
 use crate::headless::Headless;
 use crate::open::Opened;
@@ -19,12 +20,7 @@ pub async fn run(opened: &Opened, session: SessionId, is_new: bool) -> anyhow::R
     let mut said = !is_new;
     let mut exit = Exit::Done;
     if !is_new {
-        let headless = Headless::new(engine, session, false);
-        match engine.carry_on(session).await {
-            Ok(()) => exit = headless.follow().await?,
-            Err(weft_engine::EngineError::Rejected(_)) => {}
-            Err(error) => return Err(error.into()),
-        }
+        exit = resume::carry_on(opened, session, &WorkArgs::default(), false).await?;
     }
     loop {
         out::stdout(if exit == Exit::Waiting { "answer> " } else { "> " });

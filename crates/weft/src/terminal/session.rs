@@ -6,7 +6,7 @@ use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
-use weft_core::{Mode, ModelName, SessionId, State};
+use weft_core::{Mode, ModelName, SessionId, State, Status};
 use weft_engine::{Live as EngineLive, Watch};
 use weft_store::{GroupBy, ListFilter, UsageFilter};
 
@@ -23,7 +23,8 @@ use crate::headless::PAGE;
 use crate::open::Opened;
 use crate::out;
 use crate::show::rows::{note, sentence};
-use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, PLAIN};
+use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, Look, PLAIN};
+use crate::show::width::wrap;
 
 /// The screen follows a stream this often, which looks smooth and costs little.
 const FRAME: Duration = Duration::from_millis(33);
@@ -256,7 +257,25 @@ impl Room {
             ));
             lines.extend(note("Add a real one with `weft auth anthropic` (or openai, gemini, openrouter), or choose a local one with `/model ollama/NAME`.", &look));
         }
+        let waiting = self.waiting_here();
+        if !waiting.is_empty() {
+            let words = format!("A question waits for an answer in {}: `/resume ID` shows it.", waiting.join(", "));
+            lines.extend(note(&words, &self.chat.look));
+        }
         self.chat.print(lines);
+    }
+
+    /// Other sessions of this folder with an open ask.
+    fn waiting_here(&self) -> Vec<String> {
+        let filter = ListFilter {
+            workspace: Some(self.opened.workspace_name()),
+            status: Some(Status::Waiting),
+            limit: Some(LISTED),
+            children: false,
+        };
+        // A greeting without it is still a greeting; real trouble shows with the first word.
+        let rows = self.opened.engine.store().list(&filter).unwrap_or_default();
+        rows.into_iter().filter(|row| row.id != self.session).map(|row| row.id.to_string()).collect()
     }
 
     /// Shows a session: a new one from nothing, another one with its last words.
@@ -315,8 +334,8 @@ impl Room {
                 let workspace = Some(self.opened.workspace_name());
                 let rows =
                     engine.store().list(&ListFilter { workspace, limit: Some(LISTED), ..ListFilter::default() })?;
-                let lines = session_rows(&rows, engine.clock().now(), &self.chat.look);
-                self.chat.print(lines);
+                let lines = session_rows(&rows, engine.clock().now(), &self.narrow());
+                self.chat.print(lines.into_iter().map(|line| line.indented(GUTTER)).collect());
                 self.chat.remark("`/resume ID` goes on with one of them.");
             }
             Slash::Resume(Some(prefix)) => {
@@ -330,13 +349,18 @@ impl Room {
             }
             Slash::Usage => {
                 let filter = UsageFilter { by: GroupBy::Model, session: Some(self.session), ..UsageFilter::default() };
-                let lines = usage_rows(&engine.store().usage(&filter)?, "model", &self.chat.look);
-                self.chat.print(lines);
+                let lines = usage_rows(&engine.store().usage(&filter)?, "model", &self.narrow());
+                self.chat.print(lines.into_iter().map(|line| line.indented(GUTTER)).collect());
             }
             // Handled where they are typed.
             Slash::Queue(_) | Slash::Clear | Slash::Quit => {}
         }
         Ok(())
+    }
+
+    /// The screen without its gutter.
+    fn narrow(&self) -> Look {
+        Look { width: self.chat.look.width.saturating_sub(GUTTER), ..self.chat.look }
     }
 
     fn help(&mut self) {
@@ -352,7 +376,8 @@ impl Room {
         }
         lines.push(Line::blank());
         let more = "Paths of pictures are attached. Everything is recorded as it happens; `weft resume` goes on after a crash.";
-        lines.push(Line { spans: sentence(more, DIM) }.indented(GUTTER));
+        let room = self.chat.look.measure();
+        lines.extend(wrap(&sentence(more, DIM, &self.chat.look), room).into_iter().map(|line| line.indented(GUTTER)));
         self.chat.print(lines);
     }
 }

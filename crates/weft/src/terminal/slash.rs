@@ -39,7 +39,7 @@ pub const KEYS: [(&str, &str); 9] = [
     ("Esc", "stop the turn; twice: clear the input"),
     ("Shift+Tab", "change the mode: safe, ask, auto"),
     ("Tab", "complete /commands and @files"),
-    ("Up, Down", "earlier inputs; on empty input: take back what is queued"),
+    ("Up, Down", "earlier inputs; first, take back what is queued"),
     ("Ctrl+A E W U K Y", "move, delete and put back, as in a shell"),
     ("Ctrl+C", "clear the input, stop the turn, quit"),
     ("Ctrl+D", "quit"),

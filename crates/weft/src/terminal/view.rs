@@ -66,7 +66,7 @@ impl Chat {
             doing.extend(self.waiting_row(now));
         }
         if let Some(notice) = &self.notice {
-            doing.push(Line { spans: sentence(notice, DIM) }.indented(GUTTER));
+            doing.push(Line { spans: sentence(notice, DIM, &self.look) }.indented(GUTTER));
         }
         if !doing.is_empty() {
             lines.push(Line::blank());
@@ -90,7 +90,7 @@ impl Chat {
             Phase::Ready | Phase::Calling | Phase::Tools => "Working",
         };
         // A slow pulse: on for a second, off for a second.
-        let mark = if elapsed / 1000 % 2 == 0 { ACCENT } else { DIM };
+        let mark = if (elapsed / 1000).is_multiple_of(2) { ACCENT } else { DIM };
         let dot = self.look.sign("·", "-");
         let text = format!("{words} {dot} {} s {dot} Esc stops", elapsed / 1000);
         Some(Line::new(self.look.sign("⏺", "*"), mark).with(" ", PLAIN).with(text, DIM))
@@ -179,8 +179,9 @@ impl Chat {
         if !self.state.cost.is_zero() {
             add(self.state.cost.to_string());
         }
-        if let Some(window) = self.window.filter(|window| *window > 0 && self.state.context_tokens > 0) {
-            add(format!("{}% of context", self.state.context_tokens.saturating_mul(100) / window));
+        let filled = self.window.and_then(|window| self.state.context_tokens.saturating_mul(100).checked_div(window));
+        if let Some(filled) = filled.filter(|percent| *percent > 0) {
+            add(format!("{filled}% of context"));
         }
         match &self.hint {
             Some(hint) => add(hint.clone()),

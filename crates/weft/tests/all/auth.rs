@@ -1,0 +1,37 @@
+use weft_script::{Behaviour, Settings, text};
+
+use crate::world::World;
+
+#[test]
+fn a_key_is_checked_kept_used_and_removed() {
+    let mut settings = Settings::new(Behaviour::Sequence(vec![text("With the saved key.")]));
+    settings.key = Some("right-key-123".to_owned());
+    let world = World::with(settings).without_key();
+
+    world.weft(&["run", "hello"]).expect(1).says("weft auth anthropic");
+    let ran = world.weft_with_input(&["auth", "anthropic"], "wrong-key-999\n").expect(1);
+    ran.says("Nothing was saved");
+    assert!(!format!("{ran:?}").contains("wrong-key"), "a key is never shown");
+    world.weft(&["auth", "status"]).expect(0).says("anthropic no key");
+
+    world.weft_with_input(&["auth", "anthropic", "--key-stdin"], "right-key-123\n").expect(0).says("is saved");
+    world.weft(&["auth", "status"]).expect(0).says("anthropic key saved on this machine");
+    let kept = std::fs::read_to_string(world.home.path().join("weft/credentials.enc")).unwrap();
+    assert!(!kept.contains("right-key"));
+    let ran = world.weft(&["run", "hello"]).expect(0);
+    assert_eq!(ran.stdout, "With the saved key.\n");
+
+    world.weft(&["auth", "remove", "anthropic"]).expect(0);
+    world.weft(&["auth", "remove", "anthropic"]).expect(1).says("no saved key");
+    world.weft(&["run", "hello"]).expect(1);
+}
+
+#[test]
+fn what_is_not_a_key_is_refused() {
+    let world = World::new(vec![text("x")]).without_key();
+    world.weft_with_input(&["auth", "anthropic"], "").expect(2).says("No key was given");
+    world.weft_with_input(&["auth", "anthropic"], "two words").expect(2).says("is not a key");
+    world.weft_with_input(&["auth", "nobody"], "k").expect(2).says("no provider `nobody`");
+    world.weft(&["auth", "remove"]).expect(2);
+    world.weft_with_input(&["auth", "openai", "--no-check"], "unchecked").expect(0).says("not checked");
+}

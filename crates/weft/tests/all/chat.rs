@@ -1,0 +1,138 @@
+//! The chat in a real terminal: tmux draws, and is asked what it shows.
+
+use std::process::Command;
+
+use serde_json::json;
+use weft_script::{Fault, call, text, thinking};
+
+use crate::world::{World, wait_until};
+
+struct Terminal {
+    socket: String,
+}
+
+impl Terminal {
+    /// `None` where there is no tmux.
+    fn start(world: &World, name: &str, columns: u16, rows: u16) -> Option<Self> {
+        let socket = format!("weft-test-{}-{name}", std::process::id());
+        let environment = world.environment().into_iter().map(|(name, value)| format!("{name}='{value}'"));
+        let environment = environment.collect::<Vec<_>>().join(" ");
+        // The shell that comes after shows whether the terminal was given back in order.
+        let line = format!(
+            "cd '{}'; env -i {environment} TERM=tmux-256color '{}'; echo \"left with $?\"; stty -a | grep -o ' .echo ' ; exec sleep 60",
+            world.folder.path().display(),
+            env!("CARGO_BIN_EXE_weft")
+        );
+        let size = [columns.to_string(), rows.to_string()];
+        let started = Command::new("tmux")
+            .args(["-L", &socket, "-f", "/dev/null", "new-session", "-d", "-x", &size[0], "-y", &size[1], &line])
+            .status();
+        match started {
+            Ok(status) if status.success() => Some(Self { socket }),
+            Ok(status) => panic!("tmux: {status}"),
+            Err(_) => None,
+        }
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> String {
+        let output = Command::new("tmux").args(["-L", &self.socket]).args(arguments).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn keys(&self, keys: &[&str]) {
+        let mut arguments = vec!["send-keys"];
+        arguments.extend(keys);
+        self.tmux(&arguments);
+    }
+
+    fn write(&self, text: &str) {
+        self.tmux(&["send-keys", "-l", text]);
+    }
+
+    /// Everything, scrollback included.
+    fn all(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-S", "-1000"])
+    }
+
+    fn wait_for(&self, text: &str) -> String {
+        let mut last = String::new();
+        for _ in 0..1_000 {
+            last = self.all();
+            if last.contains(text) {
+                return last;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        panic!("waited for {text:?}, shown is:\n{last}");
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+#[test]
+fn a_conversation_with_an_approval() {
+    let world = World::new(vec![
+        thinking("I should make it.")
+            .then(text("I will **make** it.").then(call("shell", json!({"command": "touch made"})))),
+        text("Made it:\n\n- one\n- two\n\n```sh\nls made\n```\n"),
+    ]);
+    let Some(terminal) = Terminal::start(&world, "approval", 80, 24) else { return };
+    terminal.wait_for("What should be done?");
+    terminal.write("make a file");
+    terminal.keys(&["Enter"]);
+    let asked = terminal.wait_for("[y] once");
+    assert!(
+        asked.contains("› make a file") && asked.contains("touch made") && asked.contains("I will make it."),
+        "{asked}"
+    );
+    terminal.keys(&["y"]);
+    let done = terminal.wait_for("ls made");
+    assert!(done.contains("→ yes, once") && done.contains("  • one\n  • two"), "{done}");
+    assert!(world.folder.path().join("made").exists());
+    assert_eq!(done.matches("› make a file").count(), 1, "nothing is printed twice:\n{done}");
+    terminal.keys(&["C-d"]);
+    let left = terminal.wait_for("left with 0");
+    assert!(left.contains("Go on with: weft --session"), "{left}");
+    assert!(!left.contains("-echo"), "the terminal is as it was:\n{left}");
+}
+
+#[test]
+fn escape_stops_a_turn_and_words_can_be_queued() {
+    let world = World::new(vec![text("Beginning to").fault(Fault::Silent { after: 1 }), text("Then this.")]);
+    let Some(terminal) = Terminal::start(&world, "stop", 80, 24) else { return };
+    terminal.wait_for("What should be done?");
+    terminal.write("go");
+    terminal.keys(&["Enter"]);
+    world.server.wait_for_requests_blocking(1).unwrap();
+    terminal.wait_for("Beginning to");
+    terminal.write("/queue and then this");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("after this turn: and then this");
+    terminal.keys(&["Escape"]);
+    let shown = terminal.wait_for("Then this.");
+    assert!(shown.contains("■ Stopped.") && shown.contains("› and then this"), "{shown}");
+    terminal.keys(&["BTab"]);
+    terminal.wait_for("auto · ");
+    terminal.keys(&["C-c", "C-c"]);
+    terminal.wait_for("left with 0");
+}
+
+#[test]
+fn an_unfinished_session_is_offered_and_carried_on() {
+    let world = World::new(vec![call("shell", json!({"command": "touch begun; sleep 30"})), text("Carried on.")]);
+    let mut child = world.command(&["run", "--mode", "auto", "the big task"]).spawn().unwrap();
+    wait_until("the tool", || world.folder.path().join("begun").exists().then_some(()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let Some(terminal) = Terminal::start(&world, "resume", 60, 20) else { return };
+    terminal.wait_for("Unfinished: the big task. Resume? [Y/n]");
+    terminal.keys(&["Enter"]);
+    let shown = terminal.wait_for("Carried on.");
+    assert!(shown.contains("› the big task"), "{shown}");
+    terminal.keys(&["C-d"]);
+    terminal.wait_for("left with 0");
+}

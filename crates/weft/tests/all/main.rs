@@ -1,0 +1,19 @@
+//! The real binary against a scripted model server, each test in a home of its own.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::too_many_lines
+)]
+
+mod asks;
+mod auth;
+mod chat;
+mod crash;
+mod run;
+mod sessions;
+mod trouble;
+mod world;

@@ -1,0 +1,140 @@
+use rustix::process::Signal;
+use serde_json::json;
+use weft_script::{Behaviour, Fault, call, failure, text, thinking};
+
+use crate::world::{World, exists, finish, signal, types, wait_until};
+
+#[test]
+fn the_answer_goes_to_standard_output_and_the_rest_to_standard_error() {
+    let world = World::new(vec![
+        thinking("Let me see.").then(text("Looking.").then(call("list", json!({})))),
+        text("There is **one** file\x1b[31m.").fault(Fault::SplitBytes),
+    ]);
+    std::fs::write(world.folder.path().join("a.txt"), "x").unwrap();
+    let ran = world.weft(&["run", "what", "is", "here?"]).expect(0);
+    assert_eq!(ran.stdout, "Looking.\nThere is **one** file.\n");
+    ran.says("✓ List").says("Done · ");
+    assert!(!ran.stderr.contains('\x1b'), "no colours into a pipe: {:?}", ran.stderr);
+    assert_eq!(world.server.requests()[0].last_user, "what is here?");
+}
+
+#[test]
+fn json_has_every_event_and_nothing_else() {
+    let world = World::new(vec![call("list", json!({})), text("Done.")]);
+    let ran = world.weft(&["run", "--json", "go"]).expect(0);
+    let events = ran.events();
+    let expected = [
+        "session_started",
+        "input_received",
+        "turn_started",
+        "round_started",
+        "round_answered",
+        "tool_started",
+        "tool_finished",
+        "round_started",
+        "round_answered",
+        "turn_ended",
+    ];
+    assert_eq!(types(&events), expected);
+    for (index, event) in events.iter().enumerate() {
+        assert_eq!(event["seq"], json!(index + 1));
+        assert_eq!(event["session"], events[0]["session"]);
+    }
+    assert_eq!(ran.stderr, "");
+    let shown = world.weft(&["sessions", "show", "--json", events[0]["session"].as_str().unwrap()]).expect(0);
+    assert_eq!(shown.stdout, ran.stdout, "what was printed is what was recorded");
+}
+
+#[test]
+fn the_prompt_can_come_through_a_pipe() {
+    let world = World::new(vec![text("ok")]);
+    world.weft_with_input(&["run"], "from the pipe\n").expect(0);
+    world.weft_with_input(&["run", "-"], "with a dash").expect(0);
+    world.weft_with_input(&["run", "review", "this"], "the diff").expect(0);
+    let said: Vec<String> = world.server.requests().into_iter().map(|seen| seen.last_user).collect();
+    assert_eq!(said, ["from the pipe", "with a dash", "review this\n\nthe diff"]);
+}
+
+#[test]
+fn wrong_usage_is_two_and_a_failure_is_one() {
+    let world = World::new(vec![failure(401, "authentication_error", "invalid x-api-key")]);
+    world.weft_with_input(&["run"], "  \n").expect(2).says("Standard input was empty");
+    world.weft(&["run", "--continue", "x"]).expect(2).says("no session in this folder");
+    world.weft(&["run", "--frobnicate"]).expect(2);
+    world.weft(&[]).expect(2).says("needs a terminal");
+    world.weft(&["run", "x"]).expect(1).says("weft auth");
+    world.weft(&["run", "--model", "nowhere/m", "x"]).expect(1).says("no provider `nowhere`");
+    world.weft(&["run", "--session", "zzzz", "x"]).expect(1).says("no session");
+}
+
+#[test]
+fn a_session_is_gone_on_with() {
+    let world = World::new(vec![text("First."), text("Second.")]);
+    world.weft(&["run", "one"]).expect(0);
+    world.weft(&["run", "--continue", "--mode", "safe", "two"]).expect(0);
+    let session = world.session();
+    world.weft(&["run", "--session", &session[..5], "three"]).expect(0);
+    let last = world.server.requests().pop().unwrap();
+    assert_eq!(last.body["messages"].as_array().unwrap().len(), 5);
+    let shown = world.weft(&["sessions", "show", &session]).expect(0);
+    shown.says("› one").says("First.").says("Mode: safe").says("› three");
+}
+
+#[test]
+fn limits_and_the_mode_hold() {
+    let world = World::behaving(Behaviour::rounds(9, |_| call("list", json!({})).pieces[0].clone(), "Done."));
+    let ran = world.weft(&["run", "--max-rounds", "2", "go"]).expect(1);
+    ran.says("2 rounds");
+    let world = World::new(vec![call("shell", json!({"command": "touch made"})), text("No.")]);
+    world.weft(&["run", "--mode", "safe", "go"]).expect(0);
+    assert!(!world.folder.path().join("made").exists());
+    let world = World::new(vec![call("shell", json!({"command": "touch made"})), text("Yes.")]);
+    world.weft(&["run", "--mode", "auto", "go"]).expect(0);
+    assert!(world.folder.path().join("made").exists());
+}
+
+#[test]
+fn the_first_interrupt_stops_the_turn_and_records_it() {
+    let world = World::new(vec![text("Slowly now").fault(Fault::Silent { after: 1 })]);
+    let child = world.command(&["run", "--json", "go"]).spawn().unwrap();
+    world.server.wait_for_requests_blocking(1).unwrap();
+    signal(&child, Signal::INT);
+    let ran = finish(child).expect(130);
+    let events = ran.events();
+    assert_eq!(events.last().unwrap()["reason"]["reason"], "interrupted");
+    world.weft(&["resume"]).expect(0).says("Nothing to resume");
+}
+
+#[test]
+fn a_killed_run_is_resumed_where_it_was() {
+    let world = World::new(vec![call("shell", json!({"command": "echo x >> marks; sleep 30"})), text("Recovered.")]);
+    let mut child = world.command(&["run", "--mode", "auto", "go"]).spawn().unwrap();
+    wait_until("the tool", || exists(&world.folder.path().join("marks")));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    world.weft(&["sessions", "list"]).expect(0).says("unfinished");
+    let ran = world.weft(&["resume"]).expect(0);
+    assert_eq!(ran.stdout, "Recovered.\n");
+    ran.says("Carried on where it was interrupted. One tool was interrupted and was not run again.");
+    assert_eq!(world.file("marks"), "x\n");
+    world.weft(&["resume"]).expect(0).says("Nothing to resume");
+}
+
+#[test]
+fn a_recorded_conversation_is_replayed_without_the_server() {
+    let world = World::new(vec![call("list", json!({})), text("As recorded.")]);
+    world.weft(&["run", "--record", "tape", "go"]).expect(0);
+    let asked = world.server.requests().len();
+    // The recording itself is now in the folder, so only a look at something else can be the same.
+    let ran = world.weft(&["run", "--replay", "tape", "something", "else"]).expect(1);
+    ran.says("Record this conversation again");
+    assert_eq!(world.server.requests().len(), asked);
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let world = World::new(vec![text("word ".repeat(20_000))]);
+    let mut child = world.command(&["run", "go"]).spawn().unwrap();
+    drop(child.stdout.take());
+    finish(child).expect(0);
+}

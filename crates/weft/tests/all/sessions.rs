@@ -1,0 +1,82 @@
+use serde_json::json;
+use weft_script::{Behaviour, call, text};
+
+use crate::world::World;
+
+#[test]
+fn sessions_are_listed_shown_forked_and_deleted() {
+    let world = World::new(vec![text("First answer."), text("Second answer.")]);
+    world.weft(&["sessions", "list"]).expect(0).says("No sessions in this folder");
+    world.weft(&["run", "first", "words"]).expect(0);
+    let session = world.session();
+    world.weft(&["sessions", "list"]).expect(0).says("idle").says("first words");
+    world.weft(&["sessions", "show", &session]).expect(0).says("› first words").says("First answer.");
+    world.weft(&["sessions", "show", "--events", &session]).expect(0).says("turn_ended");
+
+    let fork = world.weft(&["sessions", "fork", &session]).expect(0).stdout.trim().to_owned();
+    world.weft(&["run", "--session", &fork, "in", "the", "copy"]).expect(0);
+    world.weft(&["sessions", "show", &fork]).expect(0).says("› first words").says("› in the copy");
+    let original = world.weft(&["sessions", "show", &session]).expect(0);
+    assert!(!original.stdout.contains("in the copy"));
+    world.weft(&["sessions", "fork", &session, "--at", "2"]).expect(0);
+    assert_eq!(world.weft(&["sessions", "list", "--json"]).expect(0).events().len(), 3);
+
+    world.weft(&["sessions", "delete", &session]).expect(2).says("--yes");
+    world.weft(&["sessions", "delete", &session, "--yes"]).expect(0);
+    world.weft(&["sessions", "show", &session]).expect(1).says("no session");
+    world.weft(&["usage", "--json"]).expect(0).says("\"calls\":2");
+}
+
+#[test]
+fn an_exported_session_comes_back_whole() {
+    let long = json!({"command": "seq 1 9000"});
+    let world = World::new(vec![call("shell", long), text("Counted.")]);
+    world.weft(&["run", "--mode", "auto", "count"]).expect(0);
+    let session = world.session();
+    world.weft(&["sessions", "export", &session, "-o", "work.jsonl"]).expect(0);
+    let file = world.folder.path().join("work.jsonl");
+    let exported = world.file("work.jsonl");
+    assert!(exported.starts_with(&format!("{{\"weft\":\"session\",\"version\":1,\"id\":\"{session}\"}}\n")));
+    assert!(exported.contains("{\"output\":{") && exported.contains("8999\\n9000"), "the whole output is in it");
+
+    let again = world.weft(&["sessions", "import", file.to_str().unwrap()]).expect(0);
+    again.says("already a session");
+    assert_ne!(again.stdout.trim(), session);
+
+    let other = World::new(vec![text("Going on.")]);
+    let imported = other.weft(&["sessions", "import", file.to_str().unwrap()]).expect(0);
+    assert_eq!(imported.stdout.trim(), session);
+    let saved = other.home.path().join("weft/outputs").join(&session);
+    assert_eq!(std::fs::read_dir(saved).unwrap().count(), 1);
+    let back = other.weft(&["sessions", "show", "--json", &session]).expect(0).events();
+    assert_eq!(back.len(), world.weft(&["sessions", "show", "--json", &session]).expect(0).events().len());
+    other.weft(&["run", "--session", &session, "more"]).expect(0).says("Going on.");
+}
+
+#[test]
+fn rubbish_is_not_imported() {
+    let world = World::new(vec![text("x")]);
+    let check = |text: &str, says: &str| {
+        std::fs::write(world.folder.path().join("f"), text).unwrap();
+        world.weft(&["sessions", "import", "f"]).expect(1).says(says);
+    };
+    check("", "not an exported session");
+    check("{\"weft\":\"session\",\"version\":99,\"id\":\"3k9q0d7xw2mp\"}\n", "version 99");
+    check("{\"weft\":\"session\",\"version\":1,\"id\":\"3k9q0d7xw2mp\"}\nnot json\n", "f:2");
+    check("{\"weft\":\"session\",\"version\":1,\"id\":\"3k9q0d7xw2mp\"}\n{\"at\":1,\"type\":\"dance\"}\n", "dance");
+    world.weft(&["sessions", "import", "missing"]).expect(1).says("Cannot read missing");
+    world.weft(&["sessions", "list"]).expect(0).says("No sessions");
+}
+
+#[test]
+fn usage_is_counted_by_what_one_asks() {
+    let world = World::behaving(Behaviour::rounds(1, |_| call("list", json!({})).pieces[0].clone(), "Done."));
+    world.weft(&["usage"]).expect(0).says("Nothing was used");
+    world.weft(&["run", "a"]).expect(0);
+    world.weft(&["run", "b"]).expect(0);
+    world.weft(&["usage"]).expect(0).says("anthropic/claude-sonnet-4-5 4 ");
+    world.weft(&["usage", "--by", "session"]).expect(0).says("total 4 ");
+    let rows = world.weft(&["usage", "--by", "provider", "--period", "day", "--json"]).expect(0).events();
+    assert_eq!((rows.len(), &rows[0]["key"], &rows[0]["calls"]), (1, &json!("anthropic"), &json!(4)));
+    world.weft(&["usage", "--provider", "openai"]).expect(0).says("Nothing was used");
+}
