@@ -112,7 +112,7 @@ impl Driver {
             let reason: Arc<str> = error.to_string().into();
             self.cancel_model.cancel();
             self.cancel_tools.cancel();
-            self.shared.forget(self.session);
+            self.shared.retire(self.session);
             while let Ok(command) = self.inbox.try_recv() {
                 let _ = command.reply.send(Err(EngineError::Stopped(reason.to_string())));
             }
@@ -179,7 +179,8 @@ impl Driver {
             let clock = self.shared.clock;
             tokio::select! {
                 biased;
-                command = self.inbox.recv() => batch.command(command?),
+                // A driver that has been retired still ends what it has begun.
+                Some(command) = self.inbox.recv() => batch.command(command),
                 done = self.running.join_next() => batch.done(done),
                 () = async { match wake_at { Some(at) => clock.sleep_until(at).await, None => std::future::pending().await } } => {
                     batch.inputs.push_back((Input::Wake, None));
@@ -297,6 +298,7 @@ impl Driver {
             append.snapshot = weft_store::encode_snapshot(state).ok();
             self.snapshot_at = state.seq;
         }
+        self.shared.announce(self.session, state.seq);
         let mut tries = 0;
         loop {
             match self.shared.store.append(append.clone()).await {

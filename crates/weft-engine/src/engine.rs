@@ -3,11 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc, oneshot};
 use weft_core::event::{Delivery, Origin, SessionStarted, TitleSet};
-use weft_core::{Answer, AskId, Input, InputId, Limits, Mode, ModelName, SessionId, State, Timestamp, UserPart};
+use weft_core::{
+    Answer, AskId, Event, Input, InputId, Limits, Mode, ModelName, Recorded, SessionId, State, Timestamp, UserPart,
+};
 use weft_model::provider::ProviderConfig;
 use weft_model::{Catalog, Gate, Model};
 use weft_store::{Commit, Options, Owner, Store, StoreError};
@@ -111,6 +114,12 @@ struct Slot {
     inbox: Option<mpsc::UnboundedSender<Command>>,
     watchers: Vec<mpsc::Sender<Live>>,
     seed: Option<Seed>,
+    /// The last event that watchers were shown.
+    shown: u64,
+    /// The last event that a driver here has written or is about to.
+    ours: u64,
+    /// A task looks out for what other processes write.
+    followed: bool,
 }
 
 /// A session that nobody has said anything in. It is not on disk.
@@ -348,10 +357,16 @@ impl Engine {
         Ok(self.shared.store.load(session)?)
     }
 
-    /// Looks on from now. Subscribe first, then read the log, then nothing is missed.
+    /// Looks on from now, also at what other processes do. Subscribe first, then read the log, then
+    /// nothing is missed.
     pub fn watch(&self, session: SessionId) -> Watch {
         let (sender, inbox) = mpsc::channel(WATCH_BUFFER);
-        self.shared.slots().entry(session).or_default().watchers.push(sender);
+        let mut slots = self.shared.slots();
+        let slot = slots.entry(session).or_default();
+        slot.watchers.push(sender);
+        if !std::mem::replace(&mut slot.followed, true) {
+            tokio::spawn(follow(Arc::downgrade(&self.shared), session));
+        }
         Watch { inbox, closed: false }
     }
 
@@ -433,6 +448,10 @@ impl Shared {
     ) -> bool {
         let mut slots = self.slots();
         let Some(slot) = slots.get_mut(&session) else { return true };
+        // Retired: the place belongs to another driver, or to none.
+        if inbox.is_closed() {
+            return inbox.is_empty();
+        }
         slot.watchers.retain(|watcher| !watcher.is_closed());
         if !inbox.is_empty() || !slot.watchers.is_empty() {
             return false;
@@ -445,8 +464,8 @@ impl Shared {
         true
     }
 
-    /// Drops a driver that broke. Watchers stay.
-    pub fn forget(&self, session: SessionId) {
+    /// Retires the driver: it does what it has been sent, and ends. Watchers stay.
+    pub fn retire(&self, session: SessionId) {
         if let Some(slot) = self.slots().get_mut(&session) {
             slot.inbox = None;
         }
@@ -459,9 +478,39 @@ impl Shared {
     /// Shows something to everybody who looks on. A watcher that is too slow is dropped, and
     /// notices.
     pub fn publish(&self, session: SessionId, live: &Live) {
-        if let Some(slot) = self.slots().get_mut(&session) {
-            slot.watchers.retain(|watcher| watcher.try_send(live.clone()).is_ok());
+        let mut slots = self.slots();
+        let Some(slot) = slots.get_mut(&session) else { return };
+        if let Live::Event(recorded) = live {
+            if recorded.seq <= slot.shown {
+                return;
+            }
+            slot.shown = recorded.seq;
         }
+        slot.watchers.retain(|watcher| watcher.try_send(live.clone()).is_ok());
+    }
+
+    /// The last event shown, while anybody looks on.
+    fn still_watched(&self, session: SessionId) -> Option<u64> {
+        let mut slots = self.slots();
+        let slot = slots.get_mut(&session)?;
+        slot.watchers.retain(|watcher| !watcher.is_closed());
+        if slot.watchers.is_empty() {
+            slot.followed = false;
+            return None;
+        }
+        Some(slot.shown)
+    }
+
+    /// A driver here is about to write up to this event, and to show it.
+    pub fn announce(&self, session: SessionId, seq: u64) {
+        if let Some(slot) = self.slots().get_mut(&session) {
+            slot.ours = seq;
+        }
+    }
+
+    /// Whether somebody else wrote this, and watchers have not seen it.
+    fn is_foreign(&self, recorded: &Recorded) -> bool {
+        self.slots().get(&recorded.session).is_some_and(|slot| recorded.seq > slot.shown.max(slot.ours))
     }
 
     /// Remembers to wake a session that has left memory.
@@ -504,5 +553,43 @@ impl Shared {
         let engine = Engine { shared: Arc::clone(self), notice: None };
         // Somebody else may have it by now; then there is nothing to wake.
         let _ = engine.send(session, Input::Wake).await;
+    }
+}
+
+/// Other processes are looked out for this long after a watcher came: short runs need not.
+const FOLLOW_AFTER: Duration = Duration::from_secs(1);
+
+/// Shows watchers what other processes write, and goes on with a turn that one of them answered for.
+/// Ends when nobody looks on any more.
+async fn follow(engine: Weak<Shared>, session: SessionId) {
+    // What is there already, watchers read themselves.
+    let mut from = engine.upgrade().and_then(|shared| shared.store.last_seq(session).ok()).unwrap_or(0);
+    loop {
+        tokio::time::sleep(FOLLOW_AFTER).await;
+        let Some(shared) = engine.upgrade() else { return };
+        let Some(shown) = shared.still_watched(session) else { return };
+        from = from.max(shown);
+        let mut tail = shared.store.tail(session, from);
+        drop(shared);
+        // Nothing for a while: look whether anybody is still there. An error: the session is not on
+        // disk yet, or not any more.
+        while let Ok(Ok(events)) = tokio::time::timeout(FOLLOW_AFTER, tail.next()).await {
+            let Some(shared) = engine.upgrade() else { return };
+            from = events.last().map_or(from, |last| last.seq);
+            let foreign: Vec<Recorded> = events.into_iter().filter(|recorded| shared.is_foreign(recorded)).collect();
+            if !foreign.is_empty() {
+                // What a driver here knows is out of date.
+                shared.retire(session);
+            }
+            let answered = foreign.iter().any(|recorded| matches!(recorded.event, Event::AskAnswered(_)));
+            for recorded in foreign {
+                shared.publish(session, &Live::Event(Arc::new(recorded)));
+            }
+            if answered && matches!(shared.store.owner(session), Ok(Owner::Nobody)) {
+                // Somebody else may be quicker; then it is in good hands.
+                let r = Engine { shared, notice: None }.carry_on(session).await;
+                eprintln!("DBG carry {r:?}");
+            }
+        }
     }
 }

@@ -320,3 +320,30 @@ async fn long_conversations_are_compacted_and_go_on() {
     let last = place.server.requests().last().unwrap().body.to_string();
     assert!(last.contains("They said big things"), "the summary is sent");
 }
+
+#[tokio::test]
+async fn an_answer_given_elsewhere_reaches_whoever_looks_on() {
+    let place = Place::new(replies(vec![call("shell", json!({"command": "echo hi > c.txt"})), text("Done.")]));
+    let chat = place.open();
+    let session = place.session(&chat, Mode::Ask);
+    let mut watch = chat.watch(session);
+    say(&chat, session, "run it").await;
+    assert_eq!(settle(&chat, session, &mut watch).await.status(), Status::Waiting);
+    let other = place.open();
+    let ask = other.store().open_asks().unwrap()[0].ask.id;
+    other.record_answer(session, ask, Answer::Approve { scope: Choice::Once }, "cli").await.unwrap();
+    let mut seen = Vec::new();
+    let follow = async {
+        while !matches!(seen.last(), Some(18)) {
+            if let Some(Live::Event(recorded)) = watch.next().await {
+                seen.push(recorded.event.kind());
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), follow).await.expect("the chat goes on");
+    assert!(seen.contains(&14), "the answer itself is shown: {seen:?}");
+    assert!(place.project().join("c.txt").exists());
+    let mut once = seen.clone();
+    once.dedup();
+    assert_eq!(seen.iter().filter(|kind| **kind == 11).count(), 1, "nothing is shown twice: {seen:?}");
+}
