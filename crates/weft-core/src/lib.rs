@@ -8,11 +8,13 @@
 //! next, [`stored`] is the form on disk.
 
 pub mod ask;
+pub mod conversation;
 pub mod event;
 pub mod failure;
 pub mod id;
 pub mod limits;
 pub mod message;
+pub mod name;
 pub mod state;
 pub mod stored;
 pub mod turn;
@@ -24,6 +26,7 @@ pub use failure::{Failure, FailureKind, Tier};
 pub use id::{AskId, CallId, InputId, SessionId};
 pub use limits::Limits;
 pub use message::{Entry, Message, Part, ToolCall, ToolResult, UserPart};
-pub use state::{Mode, ModelName, Phase, State, Status};
+pub use name::{Mode, ModelName};
+pub use state::{Phase, State, Status};
 pub use turn::{Effect, Input, Machine};
 pub use units::{Cost, Timestamp, Usage};
