@@ -68,8 +68,8 @@ pub fn running_row(summary: &str, elapsed_ms: u64, look: &Look) -> Line {
     Line { spans }
 }
 
-/// A tool that is done, with what is worth seeing of its result.
-pub fn finished_rows(finished: &ToolFinished, fallback: Option<&str>, look: &Look) -> Vec<Line> {
+/// A tool that is done, with what is worth seeing of its result. `started` is what it set out to do.
+pub fn finished_rows(finished: &ToolFinished, started: Option<&str>, look: &Look) -> Vec<Line> {
     let (mark, style) = match finished.outcome {
         Outcome::Ok => (look.sign("✓", "+"), GOOD),
         Outcome::Failed | Outcome::Invalid => (look.sign("✗", "x"), BAD),
@@ -77,12 +77,16 @@ pub fn finished_rows(finished: &ToolFinished, fallback: Option<&str>, look: &Loo
         Outcome::Interrupted => (look.sign("■", "x"), DIM),
     };
     let output = &finished.output;
-    let summary = match (output.summary.is_empty(), fallback) {
+    let interrupted = finished.outcome == Outcome::Interrupted;
+    let summary = match (output.summary.is_empty() || interrupted, started) {
+        (true, Some(started)) => started,
         (false, _) => output.summary.as_str(),
-        (true, Some(fallback)) => fallback,
         (true, None) => finished.tool.as_str(),
     };
     let mut text = sentence(summary, PLAIN, look);
+    if interrupted {
+        text.push(Span::new(format!(" {} interrupted", look.sign("·", "-")), DIM));
+    }
     if finished.millis >= NOTABLE_MS {
         text.push(Span::new(format!(" {} {}", look.sign("·", "-"), duration(finished.millis)), DIM));
     }

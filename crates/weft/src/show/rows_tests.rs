@@ -56,7 +56,7 @@ fn rows(look: &Look) -> Vec<Line> {
         finished("shell", Outcome::Denied, output("Did not run `rm -rf /`", "Refused by the person.", None), 0),
         finished("shell", Outcome::Interrupted, output("Ran `sleep 100`", "", command(None)), 61_000),
     ] {
-        rows.extend(finished_rows(&tool, None, look));
+        rows.extend(finished_rows(&tool, Some("Run `sleep 100`"), look));
     }
     rows.extend(note("Mode: auto", look));
     rows.extend(end_rows(&EndReason::RoundLimit { limit: 200 }, look));

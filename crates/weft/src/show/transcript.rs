@@ -175,7 +175,6 @@ impl Transcript {
                 self.remark(&format!("Summarised the conversation so far ({before} tokens) to make room."))
             }
             Event::Recovered(recovered) => {
-                self.started.clear();
                 let lost = match recovered.interrupted.len() {
                     0 => String::new(),
                     1 => " One tool was interrupted and was not run again.".to_owned(),

@@ -19,6 +19,8 @@ pub struct Live {
     shown: Vec<(String, usize)>,
     cursor_row: usize,
     cursor_column: usize,
+    /// What is on the screen may not be what was drawn.
+    unsure: bool,
 }
 
 const BEGIN: &str = "\x1b[?2026h\x1b[?25l";
@@ -35,11 +37,12 @@ impl Live {
                 (line.render(look), line.width())
             })
             .collect();
-        if finished.is_empty() && rows == self.shown && self.cursor_is_at(frame) {
+        let unsure = std::mem::take(&mut self.unsure);
+        if finished.is_empty() && !unsure && rows == self.shown && self.cursor_is_at(frame) {
             return String::new();
         }
         let mut out = String::from(BEGIN);
-        if finished.is_empty() {
+        if finished.is_empty() && !unsure {
             self.redraw_changed(&rows, &mut out);
         } else {
             self.to_top(&mut out);
@@ -102,7 +105,14 @@ impl Live {
         let width = width.max(1);
         let above: usize = self.shown.iter().take(self.cursor_row).map(|(_, wide)| wide.max(&1).div_ceil(width)).sum();
         self.cursor_row = above + self.cursor_column / width;
-        self.shown.clear();
+        self.cursor_column %= width;
+        // From here on a row is a row of the new width, so that another change can be counted too.
+        let rows = self.shown.drain(..).flat_map(|(_, wide)| {
+            let full = (0..wide / width).map(move |_| width);
+            full.chain((wide % width > 0 || wide == 0).then_some(wide % width))
+        });
+        self.shown = rows.collect::<Vec<_>>().into_iter().map(|wide| (String::new(), wide)).collect();
+        self.unsure = true;
     }
 
     fn cursor_is_at(&self, frame: &Frame) -> bool {

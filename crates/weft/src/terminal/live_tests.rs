@@ -112,4 +112,8 @@ fn a_narrower_screen_is_accounted_for() {
     live.update(&[], &frame(&["12345678901234567890", "> abc"], 1, 5), &LOOK);
     live.resized(8);
     assert_eq!(live.cursor_row, 3, "the first row now takes three");
+    live.resized(4);
+    assert_eq!(live.cursor_row, 6, "and then six, of which the terminal has broken each");
+    let out = live.update(&[], &frame(&["1234", "> "], 1, 2), &Look { width: 4, ..LOOK });
+    assert!(out.contains("\x1b[6A\r\x1b[J"), "everything below the top is drawn anew: {out:?}");
 }

@@ -2,6 +2,7 @@
 
 use std::io::BufRead as _;
 
+use tokio::sync::oneshot;
 use weft_core::SessionId;
 use weft_core::event::Delivery;
 
@@ -67,11 +68,21 @@ async fn answer(opened: &Opened, session: SessionId, text: &str) -> anyhow::Resu
     Ok(opened.engine.answer(session, ask.id, answer, "terminal").await?)
 }
 
-/// `None` at the end of the input.
+/// `None` at the end of the input, or at Ctrl+C.
 async fn read_line() -> anyhow::Result<Option<String>> {
-    let reading = tokio::task::spawn_blocking(|| {
+    let (sender, line) = oneshot::channel();
+    // A thread of its own: the runtime would wait for one of its own when the chat ends.
+    std::thread::spawn(move || {
         let mut line = String::new();
-        std::io::stdin().lock().read_line(&mut line).map(|count| (count > 0).then_some(line))
+        let read = std::io::stdin().lock().read_line(&mut line).map(|count| (count > 0).then_some(line));
+        let _ = sender.send(read);
     });
-    Ok(reading.await??)
+    tokio::select! {
+        line = line => Ok(line??),
+        interrupted = tokio::signal::ctrl_c() => {
+            interrupted?;
+            out::stdout("\n");
+            Ok(None)
+        }
+    }
 }

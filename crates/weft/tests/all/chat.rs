@@ -14,12 +14,16 @@ struct Terminal {
 impl Terminal {
     /// `None` where there is no tmux.
     fn start(world: &World, name: &str, columns: u16, rows: u16) -> Option<Self> {
+        Self::start_as(world, name, columns, rows, "tmux-256color")
+    }
+
+    fn start_as(world: &World, name: &str, columns: u16, rows: u16, kind: &str) -> Option<Self> {
         let socket = format!("weft-test-{}-{name}", std::process::id());
         let environment = world.environment().into_iter().map(|(name, value)| format!("{name}='{value}'"));
         let environment = environment.collect::<Vec<_>>().join(" ");
         // The shell that comes after shows whether the terminal was given back in order.
         let line = format!(
-            "cd '{}'; env -i {environment} TERM=tmux-256color '{}'; echo \"left with $?\"; stty -a | grep -o ' .echo ' ; exec sleep 60",
+            "cd '{}'; env -i {environment} TERM={kind} '{}'; echo \"left with $?\"; stty -a | grep -o ' -echo '; exec sleep 60",
             world.folder.path().display(),
             env!("CARGO_BIN_EXE_weft")
         );
@@ -135,4 +139,51 @@ fn an_unfinished_session_is_offered_and_carried_on() {
     assert!(shown.contains("› the big task"), "{shown}");
     terminal.keys(&["C-d"]);
     terminal.wait_for("left with 0");
+}
+
+#[test]
+fn an_answer_given_elsewhere_closes_the_card() {
+    let world = World::new(vec![call("shell", json!({"command": "touch made"})), text("Went on.")]);
+    let Some(terminal) = Terminal::start(&world, "elsewhere", 80, 24) else { return };
+    terminal.wait_for("What should be done?");
+    terminal.write("go");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("[y] once");
+    let asks = world.weft(&["asks", "--json"]).expect(0).events();
+    world.weft(&["answer", asks[0]["ask"]["id"].as_str().unwrap(), "yes"]).expect(0);
+    let shown = terminal.wait_for("Went on.");
+    assert!(shown.contains("→ yes, once") && !shown.contains("[y] once"), "{shown}");
+    terminal.keys(&["C-d"]);
+    terminal.wait_for("left with 0");
+}
+
+#[test]
+fn a_terminal_without_a_cursor_gets_a_line_at_a_time() {
+    let world =
+        World::new(vec![text("Let me.").then(call("shell", json!({"command": "touch made"}))), text("Done it.")]);
+    let Some(terminal) = Terminal::start_as(&world, "dumb", 80, 24, "dumb") else { return };
+    terminal.wait_for(">");
+    terminal.write("go");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("answer>");
+    terminal.write("yes");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("Done it.");
+    terminal.write("/quit");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("left with 0");
+}
+
+#[test]
+fn a_terminated_chat_leaves_the_terminal_in_order() {
+    let world = World::new(vec![text("x")]);
+    let Some(terminal) = Terminal::start(&world, "terminate", 80, 24) else { return };
+    terminal.wait_for("What should be done?");
+    let shell = terminal.tmux(&["display-message", "-p", "#{pane_pid}"]);
+    let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", shell.trim())).unwrap();
+    let chat = children.split_whitespace().next().unwrap().parse().unwrap();
+    let pid = rustix::process::Pid::from_raw(chat).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let left = terminal.wait_for("left with 0");
+    assert!(!left.contains("-echo"), "{left}");
 }
