@@ -54,6 +54,7 @@ pub fn chat(args: ChatArgs) -> anyhow::Result<Exit> {
         };
         if let Some(session) = end {
             let words = format!("Session `{session}`. Go on with: `weft --session {session}`");
+            out::stdout("\n");
             out::print(&note(&words, &out::look_stdout()));
         }
         Ok(Exit::Done)
