@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use weft_core::event::{Outcome, Output, SessionStarted};
+use weft_core::state::Stage;
 use weft_core::turn::Verdict;
 use weft_core::{
     AskId, CallId, Effect, Event, Failure, FailureKind, Input, Machine, Phase, Recorded, SessionId, State, ToolCall,
@@ -112,9 +113,9 @@ impl Driver {
             let reason: Arc<str> = error.to_string().into();
             self.cancel_model.cancel();
             self.cancel_tools.cancel();
-            self.shared.retire(self.session);
+            self.shared.retire(self.session, self.begin.take().map(|started| (started, self.title_wanted)));
             while let Ok(command) = self.inbox.try_recv() {
-                let _ = command.reply.send(Err(EngineError::Stopped(reason.to_string())));
+                let _ = command.reply.send(Err(in_use(self.session, &error)));
             }
             // Another process has gone on with the session: whoever looks on reads it anew.
             let overtaken = matches!(error, EngineError::Store(StoreError::Stale { .. }));
@@ -126,7 +127,10 @@ impl Driver {
         while let Some(batch) = self.next_batch().await {
             if !self.taken_over && batch.inputs.iter().any(|(input, _)| carries_on(input)) {
                 self.taken_over = true;
-                self.take_over().await?;
+                if let Err(error) = self.take_over().await {
+                    batch.refuse(self.session, &error);
+                    return Err(error);
+                }
             }
             self.handle(batch).await?;
         }
@@ -200,7 +204,7 @@ impl Driver {
     async fn handle(&mut self, batch: Batch) -> Result<(), EngineError> {
         let mut effects = Vec::new();
         let mut replies = Vec::new();
-        if let Some(started) = self.begin.take() {
+        if let Some(started) = self.begin.clone().filter(|_| self.machine.state().seq == 0) {
             self.step(Input::Begin(started), &mut effects)?;
         }
         for (input, reply) in batch.inputs {
@@ -218,6 +222,7 @@ impl Driver {
             let _ = reply.send(answer);
         }
         let events = committed?;
+        self.begin = None;
         for effect in effects {
             self.perform(effect);
         }
@@ -291,7 +296,9 @@ impl Driver {
         });
         let turn_ended = events.iter().any(|event| matches!(event, Event::TurnEnded(_)));
         let mut append = Append::new(self.committed, state, at, events.clone());
-        append.clear_partials = settled;
+        // What other calls have printed so far is still needed, should the process die now.
+        let running = state.conversation.calls.iter().any(|call| matches!(call.stage, Stage::Running));
+        append.clear_partials = settled && !running;
         // Only who works on a session keeps it from others.
         append.hold &= at_work || !self.running.is_empty() || matches!(state.phase, Phase::Retrying { .. });
         if state.can_snapshot() && (turn_ended || state.seq - self.snapshot_at >= SNAPSHOT_EVERY) {
@@ -560,6 +567,13 @@ impl Batch {
     fn command(&mut self, command: Command) {
         self.inputs.push_back((command.input, Some(command.reply)));
     }
+    /// Tells everybody who waits for this batch that it will not be handled.
+    fn refuse(self, session: SessionId, error: &EngineError) {
+        for reply in self.inputs.into_iter().filter_map(|(_, reply)| reply) {
+            let _ = reply.send(Err(in_use(session, error)));
+        }
+    }
+
 
     fn push(&mut self, input: Input) {
         self.inputs.push_back((input, None));

@@ -26,6 +26,50 @@ const SAVE_EVERY: Duration = Duration::from_millis(250);
 /// The key under which a round's partial answer is saved; a tool's is its call id.
 pub const ROUND_KEY: &str = "";
 
+/// What has come so far of something that is under way, kept for the case of a crash.
+struct Partial {
+    text: String,
+    cap: usize,
+    saved_bytes: usize,
+    saved_at: Instant,
+}
+
+impl Partial {
+    fn new(cap: usize) -> Self {
+        Self { text: String::new(), cap, saved_bytes: 0, saved_at: Instant::now() }
+    }
+
+    fn push(&mut self, text: &str) {
+        if self.text.len() < self.cap {
+            self.text.push_str(text);
+        }
+    }
+
+    /// When it must be saved, if there is anything new. It may be long silent after what came last.
+    fn due(&self) -> Option<Instant> {
+        (self.text.len() > self.saved_bytes).then(|| self.saved_at + SAVE_EVERY)
+    }
+
+    fn is_due(&self) -> bool {
+        self.due().is_some_and(|at| at <= Instant::now())
+    }
+
+    /// One that cannot be saved costs nothing but itself: it is tried again later.
+    async fn save(&mut self, shared: &Shared, session: SessionId, key: &str) {
+        self.saved_at = Instant::now();
+        if shared.store.save_partial(session, key, self.text.clone()).await.is_ok() {
+            self.saved_bytes = self.text.len();
+        }
+    }
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Follows one model call.
 pub struct Listener {
     pub shared: Arc<Shared>,
@@ -45,21 +89,24 @@ impl Listener {
 
     async fn follow(self, mut stream: ChunkStream, chosen: Chosen) -> Input {
         let started = self.shared.clock.now();
-        let mut partial = String::new();
-        let mut saved = (Instant::now(), 0);
+        let mut partial = Partial::new(usize::MAX);
         loop {
+            if partial.is_due() {
+                partial.save(&self.shared, self.session, ROUND_KEY).await;
+            }
             let chunk = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => {
                     let failure = Failure::new(FailureKind::Cancelled, "Stopped while the model was answering.");
-                    return Input::CallFailed { failure, partial, spent: None };
+                    return Input::CallFailed { failure, partial: partial.text, spent: None };
                 }
                 chunk = stream.next() => chunk,
+                () = until(partial.due()) => continue,
             };
             let spent = |usage: Usage| chosen.spent(usage, self.shared.clock.now().millis_since(started));
             match chunk {
                 Some(Chunk::Text(text)) => {
-                    partial.push_str(&text);
+                    partial.push(&text);
                     self.publish(|| Live::Text(text.into()));
                 }
                 Some(Chunk::Thinking(text)) => self.publish(|| Live::Thinking(text.into())),
@@ -70,17 +117,12 @@ impl Listener {
                     return Input::Answered(self.answered(answer, spent));
                 }
                 Some(Chunk::Failed { failure, usage }) => {
-                    return Input::CallFailed { failure, partial, spent: usage.map(spent) };
+                    return Input::CallFailed { failure, partial: partial.text, spent: usage.map(spent) };
                 }
                 None => {
                     let failure = Failure::new(FailureKind::StreamBroken, "The model's answer ended without an end.");
-                    return Input::CallFailed { failure, partial, spent: None };
+                    return Input::CallFailed { failure, partial: partial.text, spent: None };
                 }
-            }
-            if partial.len() > saved.1 && saved.0.elapsed() >= SAVE_EVERY {
-                saved = (Instant::now(), partial.len());
-                // A partial that cannot be saved costs nothing but itself: the call goes on.
-                let _ = self.shared.store.save_partial(self.session, ROUND_KEY, partial.clone()).await;
             }
         }
     }
@@ -107,23 +149,20 @@ pub async fn run_tool(shared: Arc<Shared>, call: ToolCall, mut context: Context)
     context.live = Arc::new(move |text: &str| {
         let _ = sender.send(text.to_owned());
     });
-    let mut seen = String::new();
-    let mut saved = (Instant::now(), 0);
+    let mut seen = Partial::new(PARTIAL_OUTPUT_CAP);
     let mut run = Box::pin(shared.guard.run(&call, context));
     let mut finished: Finished = loop {
+        if seen.is_due() {
+            seen.save(&shared, session, call.id.as_str()).await;
+        }
         tokio::select! {
             biased;
             finished = &mut run => break finished,
             Some(text) = output.recv() => {
-                if seen.len() < PARTIAL_OUTPUT_CAP {
-                    seen.push_str(&text);
-                }
+                seen.push(&text);
                 shared.publish(session, &Live::ToolOutput { call: call.id.clone(), text: text.into() });
-                if seen.len() > saved.1 && saved.0.elapsed() >= SAVE_EVERY {
-                    saved = (Instant::now(), seen.len());
-                    let _ = shared.store.save_partial(session, call.id.as_str(), seen.clone()).await;
-                }
             }
+            () = until(seen.due()) => {}
         }
     };
     drop(run);

@@ -381,8 +381,11 @@ impl Engine {
     }
 
     async fn send_once(&self, session: SessionId, input: Input) -> Result<(), EngineError> {
+        // What is there already, watchers read themselves. A new session is not on disk.
+        let read = self.shared.store.last_seq(session).unwrap_or(0);
         let (reply, answer) = oneshot::channel();
         let mut command = Command { input, reply };
+        slot.shown = slot.shown.max(read);
         loop {
             match self.shared.hand_over(session, command) {
                 None => break,
@@ -464,8 +467,9 @@ impl Shared {
         true
     }
 
-    /// Retires the driver: it does what it has been sent, and ends. Watchers stay.
-    pub fn retire(&self, session: SessionId) {
+    /// Retires the driver: it does what it has been sent, and ends. Watchers stay. A session that
+    /// did not get onto the disk can be begun again.
+    pub fn retire(&self, session: SessionId, unborn: Option<(SessionStarted, bool)>) {
         if let Some(slot) = self.slots().get_mut(&session) {
             slot.inbox = None;
         }
@@ -488,6 +492,7 @@ impl Shared {
         }
         slot.watchers.retain(|watcher| watcher.try_send(live.clone()).is_ok());
     }
+            slot.seed = unborn.map(|(started, title)| Seed { started, title });
 
     /// The last event shown, while anybody looks on.
     fn still_watched(&self, session: SessionId) -> Option<u64> {
@@ -504,7 +509,12 @@ impl Shared {
     /// A driver here is about to write up to this event, and to show it.
     pub fn announce(&self, session: SessionId, seq: u64) {
         if let Some(slot) = self.slots().get_mut(&session) {
+            // Another process wrote in between, and this one went on from there.
+            let missed = slot.shown > 0 && recorded.seq > slot.shown + 1;
             slot.ours = seq;
+            if missed {
+                slot.watchers.retain(|watcher| watcher.try_send(Live::Lagged).is_ok());
+            }
         }
     }
 
@@ -551,8 +561,14 @@ impl Shared {
             }
         }
         let engine = Engine { shared: Arc::clone(self), notice: None };
-        // Somebody else may have it by now; then there is nothing to wake.
-        let _ = engine.send(session, Input::Wake).await;
+        match engine.send(session, Input::Wake).await {
+            // The disk refused: without another try it would sleep for ever.
+            Err(EngineError::Stopped(_) | EngineError::Store(StoreError::Full | StoreError::Locked)) => {
+                self.wake_later(session, self.clock.now().plus_millis(WAKE_AGAIN_MS));
+            }
+            // Somebody else may have it by now; then there is nothing to wake.
+            Ok(()) | Err(_) => {}
+        }
     }
 }
 
@@ -576,10 +592,13 @@ async fn follow(engine: Weak<Shared>, session: SessionId) {
         while let Ok(Ok(events)) = tokio::time::timeout(FOLLOW_AFTER, tail.next()).await {
             let Some(shared) = engine.upgrade() else { return };
             from = events.last().map_or(from, |last| last.seq);
+/// How long a session sleeps on when it could not be woken.
+const WAKE_AGAIN_MS: u64 = 30_000;
+
             let foreign: Vec<Recorded> = events.into_iter().filter(|recorded| shared.is_foreign(recorded)).collect();
             if !foreign.is_empty() {
                 // What a driver here knows is out of date.
-                shared.retire(session);
+                shared.retire(session, None);
             }
             let answered = foreign.iter().any(|recorded| matches!(recorded.event, Event::AskAnswered(_)));
             for recorded in foreign {
@@ -587,8 +606,7 @@ async fn follow(engine: Weak<Shared>, session: SessionId) {
             }
             if answered && matches!(shared.store.owner(session), Ok(Owner::Nobody)) {
                 // Somebody else may be quicker; then it is in good hands.
-                let r = Engine { shared, notice: None }.carry_on(session).await;
-                eprintln!("DBG carry {r:?}");
+                let _ = Engine { shared, notice: None }.carry_on(session).await;
             }
         }
     }

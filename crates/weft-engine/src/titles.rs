@@ -1,7 +1,9 @@
 //! Short calls beside the conversation: a title for a session, and reading a plain text answer.
 //! They have no effect on what the session's own model sees.
 
-use futures_util::StreamExt;
+use std::panic::AssertUnwindSafe;
+
+use futures_util::{FutureExt, StreamExt};
 use weft_core::event::TitleSet;
 use weft_core::{Message, State, Usage, UserPart};
 use weft_model::{Chunk, ChunkStream, Request};
@@ -36,8 +38,12 @@ pub async fn read(stream: ChunkStream, chosen: &Chosen, clock: Clock) -> Option<
     (!title.is_empty()).then(|| TitleSet { title, spent: Some(chosen.spent(usage, clock.now().millis_since(started))) })
 }
 
-/// The whole text of an answer; `None` if it failed.
-pub async fn collect(mut stream: ChunkStream) -> Option<(String, Usage)> {
+/// The whole text of an answer; `None` if it failed, or the client panicked.
+pub async fn collect(stream: ChunkStream) -> Option<(String, Usage)> {
+    AssertUnwindSafe(read_all(stream)).catch_unwind().await.unwrap_or(None)
+}
+
+async fn read_all(mut stream: ChunkStream) -> Option<(String, Usage)> {
     while let Some(chunk) = stream.next().await {
         match chunk {
             Chunk::Done(answer) => return Some((weft_core::message::text_of(&answer.parts), answer.usage)),

@@ -11,11 +11,12 @@ use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use weft_core::event::StopReason;
 use weft_core::message::calls_of;
 use weft_core::{CallId, Event, Failure, FailureKind, Message, Part, SessionId, ToolCall, Usage};
 use weft_model::{Answer, Chunk, ChunkStream, Model, Request};
-use weft_store::Store;
+use weft_store::{Boundary, Side, Store, StoreError};
 use weft_tool::{Context, Finished, Permit, Policy, Registry, Risk, Tool};
 
 /// SplitMix64: small, and the same everywhere.
@@ -51,6 +52,17 @@ pub struct World {
     bell: Notify,
     calls: AtomicU64,
     logged: AtomicU64,
+    /// The disk refused something in this life.
+    troubled: AtomicBool,
+    /// Model calls and tools of this life that are under way.
+    busy: AtomicU64,
+    /// The life that is being lived; what belongs to an earlier one is dead.
+    life: AtomicU64,
+    /// What is on the screen of this life and not in the log yet, with the moment it came.
+    screen: Mutex<Vec<(Owed, Instant)>>,
+    /// What was on the screen for long enough to be on disk when the life ended.
+    pub owed: Mutex<Vec<Owed>>,
+    answers: AtomicU64,
     /// How often each call of the tool that must not be repeated has really run.
     pub marks: Mutex<HashMap<CallId, u32>>,
     pub wrong: Mutex<Vec<String>>,
@@ -71,6 +83,12 @@ impl World {
             bell: Notify::new(),
             calls: AtomicU64::new(0),
             logged: AtomicU64::new(0),
+            troubled: AtomicBool::new(false),
+            busy: AtomicU64::new(0),
+            life: AtomicU64::new(0),
+            screen: Mutex::default(),
+            owed: Mutex::default(),
+            answers: AtomicU64::new(0),
             marks: Mutex::default(),
             wrong: Mutex::default(),
             store,
@@ -83,15 +101,51 @@ impl World {
         roll(&mut self.random.lock().unwrap())
     }
 
-    /// The process will die when it has come to `ahead` more boundaries.
-    pub fn crash_after(&self, ahead: u64) {
+    /// A process begins. It will die when it has come to `crash_after` boundaries, if any.
+    pub fn begin_life(&self, crash_after: Option<u64>) {
+        let at = crash_after.map_or(u64::MAX, |ahead| self.boundary.load(Ordering::SeqCst) + ahead);
         self.crashed.store(false, Ordering::SeqCst);
-        self.crash_at.store(self.boundary.load(Ordering::SeqCst) + ahead, Ordering::SeqCst);
+        self.crash_at.store(at, Ordering::SeqCst);
+        self.life.fetch_add(1, Ordering::SeqCst);
+        self.busy.store(0, Ordering::SeqCst);
+        self.troubled.store(false, Ordering::SeqCst);
+        self.screen.lock().unwrap().clear();
     }
 
-    pub fn no_crash(&self) {
-        self.crashed.store(false, Ordering::SeqCst);
-        self.crash_at.store(u64::MAX, Ordering::SeqCst);
+    /// Whether an effect of this life is under way.
+    pub fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::SeqCst) > 0
+    }
+
+    fn begin_effect(self: &Arc<Self>) -> Busy {
+        self.busy.fetch_add(1, Ordering::SeqCst);
+        Busy { world: Arc::clone(self), life: self.life.load(Ordering::SeqCst) }
+    }
+
+    /// What happens around every write: time passes, the disk refuses, the process dies.
+    pub fn disk(self: &Arc<Self>) -> Boundary {
+        let world = Arc::clone(self);
+        Arc::new(move |side| {
+            let world = Arc::clone(&world);
+            Box::pin(async move {
+                // Others go on meanwhile, as they do while a disk is synced.
+                let (slow, trouble) = world.roll(|random| (random.chance(30), random.below(200)));
+                if slow {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                } else {
+                    tokio::task::yield_now().await;
+                }
+                world.boundary().await;
+                let refused = match (side, trouble) {
+                    (Side::Before, 0..=3) => StoreError::Full,
+                    (Side::Before, 4..=5) => StoreError::Locked,
+                    (Side::Before, 6) => StoreError::Unexpected { detail: "the disk fell off".to_owned() },
+                    (Side::Before | Side::After, _) => return Ok(()),
+                };
+                world.troubled.store(true, Ordering::SeqCst);
+                Err(refused)
+            })
+        })
     }
 
     pub async fn died(&self) {
@@ -104,11 +158,31 @@ impl World {
     pub async fn boundary(&self) {
         let here = self.boundary.fetch_add(1, Ordering::SeqCst);
         if here >= self.crash_at.load(Ordering::SeqCst) {
+            self.note_owed();
             self.crashed.store(true, Ordering::SeqCst);
             self.bell.notify_waiters();
             self.bell.notify_one();
             std::future::pending::<()>().await;
         }
+    }
+
+    /// The process dies: what came more than this long ago must be on disk.
+    fn note_owed(&self) {
+        const SURELY_SAVED: Duration = Duration::from_millis(300);
+        if self.troubled.load(Ordering::SeqCst) {
+            return;
+        }
+        let screen = self.screen.lock().unwrap();
+        let saved = screen.iter().filter(|(_, at)| at.elapsed() > SURELY_SAVED);
+        *self.owed.lock().unwrap() = saved.map(|(owed, _)| owed.clone()).collect();
+    }
+
+    fn show(&self, owed: Owed) {
+        self.screen.lock().unwrap().push((owed, Instant::now()));
+    }
+
+    fn unshow(&self, over: impl Fn(&Owed) -> bool) {
+        self.screen.lock().unwrap().retain(|(owed, _)| !over(owed));
     }
 
     async fn dawdle(&self) {
@@ -141,6 +215,34 @@ impl World {
         ["mark", "look"].into_iter().fold(Registry::builtin(), |registry, name| {
             registry.with(Arc::new(SimTool { name, schema: json!({"type": "object"}), world: Arc::clone(self) }))
         })
+    }
+}
+
+/// Panics without a word on standard error: it is part of the play.
+fn fall_over() {
+    std::panic::resume_unwind(Box::new("part of the simulation"));
+}
+
+/// Something a person has seen and that a crash must not take away.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Owed {
+    /// The beginning of a model's answer.
+    Answer { text: String },
+    /// What a tool has printed.
+    Output { call: CallId, text: String },
+}
+
+/// An effect under way. It ends with its life, or when it is dropped.
+struct Busy {
+    world: Arc<World>,
+    life: u64,
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        if self.life == self.world.life.load(Ordering::SeqCst) {
+            self.world.busy.fetch_sub(1, Ordering::SeqCst);
+        }
     }
 }
 
@@ -178,20 +280,32 @@ impl Tool for SimTool {
     fn run<'a>(&'a self, _permit: Permit, context: &'a Context, _input: Value) -> BoxFuture<'a, Finished> {
         Box::pin(async move {
             let world = &self.world;
-            world.boundary().await;
+            let _busy = world.begin_effect();
             world.expect_announced(
                 "a tool",
                 |event| matches!(event, Event::ToolStarted(started) if started.call == context.call),
             );
+            world.boundary().await;
             if self.name == "mark" {
                 *world.marks.lock().unwrap().entry(context.call.clone()).or_default() += 1;
             }
+            world.boundary().await;
+            if world.roll(|random| random.chance(2)) {
+                fall_over();
+            }
             (context.live)("working\n");
+            if self.name == "mark" {
+                world.show(Owed::Output { call: context.call.clone(), text: "working".to_owned() });
+            }
             tokio::select! {
                 () = world.dawdle() => {}
-                () = context.cancel.cancelled() => return Finished::interrupted("stopped", "Stopped"),
+                () = context.cancel.cancelled() => {
+                    world.unshow(|owed| matches!(owed, Owed::Output { call, .. } if *call == context.call));
+                    return Finished::interrupted("stopped", "Stopped");
+                }
             }
             world.boundary().await;
+            world.unshow(|owed| matches!(owed, Owed::Output { call, .. } if *call == context.call));
             if world.roll(|random| random.chance(15)) {
                 Finished::failed("it did not work", "Failed")
             } else {
@@ -207,16 +321,25 @@ impl Model for SimModel {
     fn stream(&self, request: Request) -> ChunkStream {
         let world = Arc::clone(&self.0);
         let plan = stream::once(async move {
-            world.boundary().await;
+            let busy = world.begin_effect();
             world.check_request(&request);
+            world.boundary().await;
             world.dawdle().await;
-            let said = request.messages.iter().filter(|entry| matches!(entry.message, Message::Assistant(_))).count();
-            let chunks = world.answer(said as u64);
+            if world.roll(|random| random.chance(1)) {
+                fall_over();
+            }
+            let summary = request.tools.is_empty();
+            world.unshow(|owed| matches!(owed, Owed::Answer { .. }));
+            let chunks = world.answer();
             stream::iter(chunks).then(move |chunk| {
                 let world = Arc::clone(&world);
+                let _ = &busy;
                 async move {
                     world.boundary().await;
                     world.dawdle().await;
+                    if !summary {
+                        world.note_chunk(&chunk);
+                    }
                     chunk
                 }
             })
@@ -257,8 +380,19 @@ impl World {
         }
     }
 
-    fn answer(&self, said: u64) -> Vec<Chunk> {
-        let mut chunks = vec![Chunk::Text("Let me ".to_owned()), Chunk::Text("see.".to_owned())];
+    fn note_chunk(&self, chunk: &Chunk) {
+        match chunk {
+            // The first piece names its answer, so it is enough.
+            Chunk::Text(text) if text.contains(':') => self.show(Owed::Answer { text: text.clone() }),
+            Chunk::Done(_) | Chunk::Failed { .. } => self.unshow(|owed| matches!(owed, Owed::Answer { .. })),
+            Chunk::Text(_) | Chunk::Thinking(_) | Chunk::ToolStart { .. } | Chunk::ToolDelta { .. } => {}
+        }
+    }
+
+    fn answer(&self) -> Vec<Chunk> {
+        let number = self.answers.fetch_add(1, Ordering::SeqCst);
+        let words = [format!("{number}: Let me "), "see.".to_owned()];
+        let mut chunks: Vec<Chunk> = words.iter().cloned().map(Chunk::Text).collect();
         if self.roll(|random| random.chance(20)) {
             chunks.truncate(self.roll(|random| random.below(3)) as usize);
             let kinds = [
@@ -274,8 +408,8 @@ impl World {
             chunks.push(Chunk::Failed { failure: Failure::new(kind, "trouble"), usage: None });
             return chunks;
         }
-        let mut parts = vec![Part::Text { text: "Let me see.".to_owned() }];
-        if said < self.rounds {
+        let mut parts = vec![Part::Text { text: words.concat() }];
+        if number < self.rounds {
             for _ in 0..=self.roll(|random| random.below(3)) {
                 parts.push(Part::ToolCall(self.call()));
             }
