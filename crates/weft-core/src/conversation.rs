@@ -152,6 +152,7 @@ impl Conversation {
             | Event::TitleSet(_)
             | Event::ModeSet(_)
             | Event::ModelSet(_)
+            | Event::LimitsSet(_)
             | Event::GrantGiven(_)
             | Event::StopRequested(_)
             | Event::TurnEnded(_)

@@ -101,6 +101,7 @@ events! {
     /// The session was found unfinished and is carried on.
     21 Recovered,
     22 HookRan,
+    23 LimitsSet,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -149,6 +150,12 @@ pub struct ModeSet {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelSet {
     pub model: ModelName,
+}
+
+/// Other limits, from the turn that is under way on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LimitsSet {
+    pub limits: Limits,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

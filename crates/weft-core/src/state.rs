@@ -229,6 +229,7 @@ impl State {
             }
             Event::ModeSet(set) => self.mode = set.mode,
             Event::ModelSet(set) => self.model = set.model.clone(),
+            Event::LimitsSet(set) => self.limits = set.limits.clone(),
             Event::TurnStarted(started) => {
                 self.turns = started.turn;
                 self.phase = Phase::Ready;

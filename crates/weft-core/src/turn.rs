@@ -15,12 +15,13 @@ use std::collections::HashSet;
 use crate::ask::{Answer, Ask, AskKind, Choice};
 use crate::event::{
     AskAnswered, AskRaised, AskWithdrawn, Compacted, CompactionCause, CompactionStarted, Delivery, EndReason, Event,
-    GrantGiven, HookRan, InputReceived, InputWithdrawn, ModeSet, ModelSet, Outcome, Output, Recovered, RoundAnswered,
-    RoundFailed, RoundStarted, SessionStarted, Spent, StopCause, StopReason, StopRequested, TitleSet, ToolFinished,
-    ToolStarted, TurnEnded, TurnStarted, Withdrawn,
+    GrantGiven, HookRan, InputReceived, InputWithdrawn, LimitsSet, ModeSet, ModelSet, Outcome, Output, Recovered,
+    RoundAnswered, RoundFailed, RoundStarted, SessionStarted, Spent, StopCause, StopReason, StopRequested, TitleSet,
+    ToolFinished, ToolStarted, TurnEnded, TurnStarted, Withdrawn,
 };
 use crate::failure::{Failure, FailureKind};
 use crate::id::{AskId, CallId, InputId};
+use crate::limits::Limits;
 use crate::message::{ToolCall, UserPart, calls_of};
 use crate::state::{Mode, ModelName, Phase, Stage, State};
 use crate::units::Timestamp;
@@ -79,6 +80,7 @@ pub enum Input {
     },
     SetMode(Mode),
     SetModel(ModelName),
+    SetLimits(Limits),
     SetTitle(TitleSet),
     HookRan(HookRan),
 }
@@ -184,7 +186,8 @@ impl Machine {
             Input::Recover { partial, outputs } => self.recover(partial, &outputs),
             Input::SetMode(mode) if mode != self.state.mode => self.emit(ModeSet { mode }),
             Input::SetModel(model) if model != self.state.model => self.emit(ModelSet { model }),
-            Input::SetMode(_) | Input::SetModel(_) => {}
+            Input::SetLimits(limits) if limits != self.state.limits => self.emit(LimitsSet { limits }),
+            Input::SetMode(_) | Input::SetModel(_) | Input::SetLimits(_) => {}
             Input::SetTitle(title) => self.emit(title),
             Input::HookRan(ran) => self.emit(ran),
         }

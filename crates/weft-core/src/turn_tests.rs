@@ -364,6 +364,18 @@ fn limits_end_the_turn_with_their_reason() {
 }
 
 #[test]
+fn limits_can_be_changed_on_the_way() {
+    let mut bench = Bench::new(Limits { rounds: Some(1), ..Limits::default() });
+    bench.say("work");
+    bench.answer_calls(&["a"]);
+    bench.step(Input::SetLimits(Limits { rounds: Some(2), ..Limits::default() })).unwrap();
+    bench.prepare_all(run);
+    bench.finish("a", Outcome::Ok);
+    bench.answer_text("done");
+    assert_eq!(bench.end(), EndReason::Completed);
+}
+
+#[test]
 fn calls_over_the_limit_are_answered_not_run() {
     let mut bench = Bench::new(Limits { tool_calls: Some(1), ..Limits::default() });
     bench.say("work");
@@ -465,7 +477,7 @@ fn kind_numbers_never_change() {
         "1 SessionStarted, 2 TitleSet, 3 ModeSet, 4 ModelSet, 5 InputReceived, 6 InputWithdrawn, 7 TurnStarted, \
          8 RoundStarted, 9 RoundAnswered, 10 RoundFailed, 11 ToolStarted, 12 ToolFinished, 13 AskRaised, 14 AskAnswered, \
          15 AskWithdrawn, 16 GrantGiven, 17 StopRequested, 18 TurnEnded, 19 CompactionStarted, 20 Compacted, \
-         21 Recovered, 22 HookRan"
+         21 Recovered, 22 HookRan, 23 LimitsSet"
     );
 }
 

@@ -70,3 +70,16 @@ fn a_setting_can_be_checked_before_it_is_written() {
     assert!(Loaded::check("limits.roundz", &Value::Integer(3)).is_err());
     assert!(Loaded::check("nothing", &Value::Integer(3)).is_err());
 }
+
+#[test]
+fn a_project_can_only_narrow_the_limits_and_the_mode() {
+    let wide = "mode = \"ask\"\n[limits]\nrounds = 100000\ncost_usd = 900.0\ntokens = 5\n";
+    let user = ("home/config.toml", "mode = \"safe\"\n[limits]\nrounds = 50\ncost_usd = 1.0\n");
+    let loaded = read(&[user, ("project/.weft/local/config.toml", wide)], &[]).unwrap();
+    assert_eq!(loaded.config.mode, Mode::Safe);
+    assert_eq!(loaded.config.limits.rounds, Some(50));
+    assert_eq!(loaded.config.limits.cost, Some(Cost::from_usd(1.0)));
+    assert_eq!(loaded.config.limits.tokens, Some(5));
+    let loaded = read(&[("project/.weft/config.toml", wide)], &[]).unwrap();
+    assert_eq!(loaded.config.limits.rounds, Limits::default().rounds);
+}

@@ -536,9 +536,12 @@ fn in_use(session: SessionId, error: &EngineError) -> EngineError {
 const fn carries_on(input: &Input) -> bool {
     match input {
         Input::Answer { proceed, .. } => *proceed,
-        Input::Withdraw { .. } | Input::SetMode(_) | Input::SetModel(_) | Input::SetTitle(_) | Input::HookRan(_) => {
-            false
-        }
+        Input::Withdraw { .. }
+        | Input::SetMode(_)
+        | Input::SetModel(_)
+        | Input::SetLimits(_)
+        | Input::SetTitle(_)
+        | Input::HookRan(_) => false,
         Input::Begin(_)
         | Input::Submit { .. }
         | Input::Continue
@@ -564,9 +567,6 @@ impl Batch {
         Self { inputs: VecDeque::from([(input, None)]) }
     }
 
-    fn command(&mut self, command: Command) {
-        self.inputs.push_back((command.input, Some(command.reply)));
-    }
     /// Tells everybody who waits for this batch that it will not be handled.
     fn refuse(self, session: SessionId, error: &EngineError) {
         for reply in self.inputs.into_iter().filter_map(|(_, reply)| reply) {
@@ -574,6 +574,9 @@ impl Batch {
         }
     }
 
+    fn command(&mut self, command: Command) {
+        self.inputs.push_back((command.input, Some(command.reply)));
+    }
 
     fn push(&mut self, input: Input) {
         self.inputs.push_back((input, None));

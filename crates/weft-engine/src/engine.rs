@@ -11,7 +11,6 @@ use weft_core::event::{Delivery, Origin, SessionStarted, TitleSet};
 use weft_core::{
     Answer, AskId, Event, Input, InputId, Limits, Mode, ModelName, Recorded, SessionId, State, Timestamp, UserPart,
 };
-use weft_model::provider::ProviderConfig;
 use weft_model::{Catalog, Gate, Model};
 use weft_store::{Commit, Options, Owner, Store, StoreError};
 use weft_tool::{Guard, Registry};
@@ -25,6 +24,10 @@ use crate::hooks::{HookPoint, Hooks};
 use crate::models::Models;
 use crate::paths::Home;
 use crate::watch::{Live, WATCH_BUFFER, Watch};
+
+const BACKUP_EVERY_MS: u64 = 24 * 3_600_000;
+/// A database that is hardly begun has its first backup when it has grown to this.
+const WORTH_A_BACKUP: u64 = 256 * 1024;
 
 /// What an engine is made of. The defaults are the product's; tests put fakes for the model's words
 /// and for time.
@@ -191,11 +194,6 @@ impl Engine {
         self.shared.models.catalog()
     }
 
-    /// The providers that are built in or set up.
-    pub fn providers(&self) -> &[ProviderConfig] {
-        self.shared.models.providers()
-    }
-
     pub fn config(&self) -> &Config {
         &self.shared.config
     }
@@ -340,6 +338,15 @@ impl Engine {
         self.send(session, Input::SetModel(model)).await
     }
 
+    /// Other limits for the turn that is under way and those after it.
+    pub async fn set_limits(&self, session: SessionId, limits: Limits) -> Result<(), EngineError> {
+        if let Some(seed) = self.shared.slots().get_mut(&session).and_then(|slot| slot.seed.as_mut()) {
+            seed.started.limits = limits;
+            return Ok(());
+        }
+        self.send(session, Input::SetLimits(limits)).await
+    }
+
     pub async fn set_title(&self, session: SessionId, title: String) -> Result<(), EngineError> {
         self.send(session, Input::SetTitle(TitleSet { title, spent: None })).await
     }
@@ -352,6 +359,19 @@ impl Engine {
         Ok(new)
     }
 
+    /// Makes a backup of the database if the last one is older than a day, so that there is one to
+    /// go back to. Says whether it did.
+    pub async fn backup_if_due(&self) -> Result<bool, EngineError> {
+        let due = match self.shared.store.last_backup() {
+            Some(last) => self.shared.clock.now().millis_since(last) >= BACKUP_EVERY_MS,
+            None => std::fs::metadata(self.shared.home.database()).is_ok_and(|file| file.len() >= WORTH_A_BACKUP),
+        };
+        if due {
+            self.shared.store.backup().await?;
+        }
+        Ok(due)
+    }
+
     /// What is known of a session now, from disk.
     pub fn state(&self, session: SessionId) -> Result<State, EngineError> {
         Ok(self.shared.store.load(session)?)
@@ -361,8 +381,11 @@ impl Engine {
     /// nothing is missed.
     pub fn watch(&self, session: SessionId) -> Watch {
         let (sender, inbox) = mpsc::channel(WATCH_BUFFER);
+        // What is there already, watchers read themselves. A new session is not on disk.
+        let read = self.shared.store.last_seq(session).unwrap_or(0);
         let mut slots = self.shared.slots();
         let slot = slots.entry(session).or_default();
+        slot.shown = slot.shown.max(read);
         slot.watchers.push(sender);
         if !std::mem::replace(&mut slot.followed, true) {
             tokio::spawn(follow(Arc::downgrade(&self.shared), session));
@@ -381,11 +404,8 @@ impl Engine {
     }
 
     async fn send_once(&self, session: SessionId, input: Input) -> Result<(), EngineError> {
-        // What is there already, watchers read themselves. A new session is not on disk.
-        let read = self.shared.store.last_seq(session).unwrap_or(0);
         let (reply, answer) = oneshot::channel();
         let mut command = Command { input, reply };
-        slot.shown = slot.shown.max(read);
         loop {
             match self.shared.hand_over(session, command) {
                 None => break,
@@ -472,6 +492,7 @@ impl Shared {
     pub fn retire(&self, session: SessionId, unborn: Option<(SessionStarted, bool)>) {
         if let Some(slot) = self.slots().get_mut(&session) {
             slot.inbox = None;
+            slot.seed = unborn.map(|(started, title)| Seed { started, title });
         }
     }
 
@@ -488,11 +509,15 @@ impl Shared {
             if recorded.seq <= slot.shown {
                 return;
             }
+            // Another process wrote in between, and this one went on from there.
+            let missed = slot.shown > 0 && recorded.seq > slot.shown + 1;
             slot.shown = recorded.seq;
+            if missed {
+                slot.watchers.retain(|watcher| watcher.try_send(Live::Lagged).is_ok());
+            }
         }
         slot.watchers.retain(|watcher| watcher.try_send(live.clone()).is_ok());
     }
-            slot.seed = unborn.map(|(started, title)| Seed { started, title });
 
     /// The last event shown, while anybody looks on.
     fn still_watched(&self, session: SessionId) -> Option<u64> {
@@ -509,12 +534,7 @@ impl Shared {
     /// A driver here is about to write up to this event, and to show it.
     pub fn announce(&self, session: SessionId, seq: u64) {
         if let Some(slot) = self.slots().get_mut(&session) {
-            // Another process wrote in between, and this one went on from there.
-            let missed = slot.shown > 0 && recorded.seq > slot.shown + 1;
             slot.ours = seq;
-            if missed {
-                slot.watchers.retain(|watcher| watcher.try_send(Live::Lagged).is_ok());
-            }
         }
     }
 
@@ -572,6 +592,9 @@ impl Shared {
     }
 }
 
+/// How long a session sleeps on when it could not be woken.
+const WAKE_AGAIN_MS: u64 = 30_000;
+
 /// Other processes are looked out for this long after a watcher came: short runs need not.
 const FOLLOW_AFTER: Duration = Duration::from_secs(1);
 
@@ -592,9 +615,6 @@ async fn follow(engine: Weak<Shared>, session: SessionId) {
         while let Ok(Ok(events)) = tokio::time::timeout(FOLLOW_AFTER, tail.next()).await {
             let Some(shared) = engine.upgrade() else { return };
             from = events.last().map_or(from, |last| last.seq);
-/// How long a session sleeps on when it could not be woken.
-const WAKE_AGAIN_MS: u64 = 30_000;
-
             let foreign: Vec<Recorded> = events.into_iter().filter(|recorded| shared.is_foreign(recorded)).collect();
             if !foreign.is_empty() {
                 // What a driver here knows is out of date.

@@ -23,5 +23,6 @@ pub use clock::Clock;
 pub use config::{Config, Loaded};
 pub use engine::{Engine, NewSession, Setup, Tape};
 pub use error::EngineError;
+pub use models::providers;
 pub use paths::Home;
 pub use watch::{Live, Watch};

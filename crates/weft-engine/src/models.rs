@@ -64,12 +64,6 @@ impl Models {
         fixed: Option<Arc<dyn Model>>,
         registry: &Registry,
     ) -> Self {
-        let lookup = |name: &str| env(name);
-        let mut providers: Vec<ProviderConfig> =
-            provider::builtin_providers().map(|provider| provider.with_env(&lookup)).collect();
-        for (name, settings) in &config.providers {
-            apply(&mut providers, name, settings);
-        }
         let tools = registry
             .specs()
             .map(|spec| ToolSpec {
@@ -79,7 +73,7 @@ impl Models {
             })
             .collect();
         Self {
-            providers,
+            providers: providers(config, &|name: &str| env(name)),
             // What is wrong in it has been said when the settings were read.
             catalog: Arc::new(Catalog::with_user_models(&config.models).unwrap_or_default()),
             vault: Vault::open(&home.config),
@@ -94,10 +88,6 @@ impl Models {
 
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
-    }
-
-    pub fn providers(&self) -> &[ProviderConfig] {
-        &self.providers
     }
 
     /// The gate in front of these models, with its budgets on the store's ledger.
@@ -283,6 +273,16 @@ impl Chosen {
             session,
         }
     }
+}
+
+/// The built-in providers and the user's, as the settings and the environment have them.
+pub fn providers(config: &Config, env: &dyn Fn(&str) -> Option<String>) -> Vec<ProviderConfig> {
+    let mut providers: Vec<ProviderConfig> =
+        provider::builtin_providers().map(|provider| provider.with_env(env)).collect();
+    for (name, settings) in &config.providers {
+        apply(&mut providers, name, settings);
+    }
+    providers
 }
 
 fn apply(providers: &mut Vec<ProviderConfig>, name: &str, settings: &ProviderSettings) {

@@ -336,6 +336,7 @@ fn project(connection: &Connection, n: i64, append: &Append, event: &Event) -> R
         Event::SessionStarted(_)
         | Event::ModeSet(_)
         | Event::ModelSet(_)
+        | Event::LimitsSet(_)
         | Event::InputReceived(_)
         | Event::InputWithdrawn(_)
         | Event::TurnStarted(_)

@@ -64,7 +64,15 @@ impl Headless {
     }
 
     /// Until the turn is over or waits for a person.
-    pub async fn follow(mut self) -> anyhow::Result<Exit> {
+    pub async fn follow(self) -> anyhow::Result<Exit> {
+        let engine = self.engine.clone();
+        let exit = self.look_on().await?;
+        // A backup that fails now is made next time; `weft doctor` tells of the last one.
+        let _ = engine.backup_if_due().await;
+        Ok(exit)
+    }
+
+    async fn look_on(mut self) -> anyhow::Result<Exit> {
         let mut interrupts = [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?];
         let mut stopping = false;
         loop {

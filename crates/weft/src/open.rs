@@ -91,12 +91,17 @@ impl Opened {
 
     /// Applies the flags to a session that exists.
     pub async fn apply(&self, session: SessionId, work: &WorkArgs) -> anyhow::Result<()> {
-        if work.max_rounds.is_some() || work.max_cost.is_some() || work.agent.is_some() {
+        if work.agent.is_some() {
             return Err(UsageError(
-                "--agent, --max-rounds and --max-cost are settled when a session starts; leave them out, or start a new one"
-                    .to_owned(),
+                "a session's agent is settled when it starts; leave out `--agent`, or start a new session".to_owned(),
             )
             .into());
+        }
+        if work.max_rounds.is_some() || work.max_cost.is_some() {
+            let usual = self.engine.state(session)?.limits;
+            if let Some(limits) = limits(work, &usual) {
+                self.engine.set_limits(session, limits).await?;
+            }
         }
         if let Some(model) = &work.model {
             self.engine.set_model(session, model.clone()).await?;

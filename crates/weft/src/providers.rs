@@ -1,8 +1,8 @@
 //! Which providers there are and whether they have a key, without opening the vault's secrets.
 
 use weft_engine::Home;
-use weft_engine::config::{Config, ProviderSettings};
-use weft_model::provider::{Protocol, ProviderConfig, builtin_providers};
+use weft_engine::config::Config;
+use weft_model::provider::ProviderConfig;
 use weft_store::Vault;
 
 pub struct Provider {
@@ -31,17 +31,6 @@ impl KeySource {
 
 pub fn all(home: &Home, config: &Config) -> Vec<Provider> {
     let env = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let mut configs: Vec<ProviderConfig> = builtin_providers().map(|provider| provider.with_env(&env)).collect();
-    for (name, settings) in &config.providers {
-        match configs.iter_mut().find(|known| *known.name == **name) {
-            Some(known) => apply(known, settings),
-            None => {
-                let mut own = ProviderConfig::new(name.as_str(), Protocol::Chat, "");
-                apply(&mut own, settings);
-                configs.push(own);
-            }
-        }
-    }
     let kept = Vault::open(&home.config).names().unwrap_or_default();
     let provider = |config: ProviderConfig| {
         let variable = config.key_env.iter().find(|name| env(name).is_some());
@@ -53,17 +42,5 @@ pub fn all(home: &Home, config: &Config) -> Vec<Provider> {
         };
         Provider { config, key }
     };
-    configs.into_iter().map(provider).collect()
-}
-
-fn apply(provider: &mut ProviderConfig, settings: &ProviderSettings) {
-    let protocol = settings.protocol.as_deref();
-    if let Some(protocol) = Protocol::ALL.into_iter().find(|known| Some(known.name()) == protocol) {
-        provider.protocol = protocol;
-    }
-    if let Some(base_url) = &settings.base_url {
-        provider.base_url.clone_from(base_url);
-    }
-    provider.headers.extend(settings.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
-    provider.key_env.splice(0..0, settings.key_env.iter().cloned());
+    weft_engine::providers(config, &env).into_iter().map(provider).collect()
 }

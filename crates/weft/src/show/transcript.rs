@@ -170,6 +170,7 @@ impl Transcript {
             }
             Event::ModeSet(set) => self.remark(&format!("Mode: {}", set.mode)),
             Event::ModelSet(set) => self.remark(&format!("Model: {}", set.model)),
+            Event::LimitsSet(_) => self.remark("The limits were changed."),
             Event::Compacted(compacted) => {
                 let before = grouped(compacted.tokens_before);
                 self.remark(&format!("Summarised the conversation so far ({before} tokens) to make room."))

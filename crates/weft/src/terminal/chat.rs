@@ -211,6 +211,7 @@ impl Chat {
             | Event::TitleSet(_)
             | Event::ModeSet(_)
             | Event::ModelSet(_)
+            | Event::LimitsSet(_)
             | Event::InputReceived(_)
             | Event::InputWithdrawn(_)
             | Event::RoundFailed(_)

@@ -77,6 +77,9 @@ pub async fn run(
         drawn: Instant::now(),
         dirty: true,
     };
+    let engine = room.opened.engine.clone();
+    // Beside the conversation; one that fails now is made next time.
+    tokio::spawn(async move { engine.backup_if_due().await });
     room.greet();
     room.settle_in(session, is_new)?;
     room.talk().await?;
