@@ -28,6 +28,7 @@ endif
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	if command -v cargo-deny >/dev/null; then $(CARGO) deny --log-level error check licenses bans sources; fi
 
 deny: ## Licences, bans and sources of all dependencies (installs cargo-deny if it is missing)
 	command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
