@@ -4,8 +4,9 @@ use std::path::Path;
 
 use weft_core::{Cost, Limits, Mode, ModelName};
 
+use crate::config::{Looseness as _, limit};
 use crate::error::EngineError;
-use crate::paths::Home;
+use crate::paths::{Home, read_within};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agent {
@@ -16,6 +17,8 @@ pub struct Agent {
     /// Names of the tools it has; all when absent.
     pub tools: Option<Vec<String>>,
     pub limits: AgentLimits,
+    /// It came with the project, so it may narrow what is allowed but not widen it.
+    pub of_project: bool,
 }
 
 /// What an agent says about its limits; the rest comes from the settings.
@@ -26,16 +29,11 @@ pub struct AgentLimits {
     pub cost_usd: Option<f64>,
 }
 
-impl AgentLimits {
-    pub fn apply(&self, limits: &mut Limits) {
-        limits.rounds = self.rounds.or(limits.rounds);
-        limits.tool_calls = self.tool_calls.or(limits.tool_calls);
-        limits.cost = self.cost_usd.map(Cost::from_usd).or(limits.cost);
-    }
-}
-
 /// The agent that works when nobody names another.
 pub const DEFAULT: &str = "weft";
+
+/// More than any prompt needs.
+const AGENT_CAP: u64 = 256 * 1024;
 
 const DEFAULT_PROMPT: &str = include_str!("agent_weft.md");
 
@@ -48,7 +46,27 @@ impl Agent {
             mode: None,
             tools: None,
             limits: AgentLimits::default(),
+            of_project: false,
         }
+    }
+
+    /// The mode of a session with this agent, where `usual` is allowed.
+    pub fn mode_within(&self, usual: Mode) -> Mode {
+        match self.mode {
+            Some(mode) if self.of_project => mode.stricter(usual),
+            Some(mode) => mode,
+            None => usual,
+        }
+    }
+
+    /// The limits of a session with this agent. `fixed`: a person named them, so they are the widest.
+    pub fn limits_within(&self, mut limits: Limits, fixed: bool) -> Limits {
+        let narrow = fixed || self.of_project;
+        let AgentLimits { rounds, tool_calls, cost_usd } = self.limits;
+        limit(&mut limits.rounds, rounds, narrow);
+        limit(&mut limits.tool_calls, tool_calls, narrow);
+        limit(&mut limits.cost, cost_usd.map(Cost::from_usd), narrow);
+        limits
     }
 
     /// Finds `agents/NAME/AGENT.md` in the project, then in the user's settings.
@@ -60,13 +78,19 @@ impl Agent {
         if !valid {
             return Err(EngineError::Agent(format!("`{name}` is not an agent's name: use letters, digits, - and _")));
         }
-        let places = [workspace.join(".weft/agents"), home.config.join("agents")];
-        for place in &places {
+        let places = [(workspace.join(".weft/agents"), true), (home.config.join("agents"), false)];
+        for (place, of_project) in &places {
             let file = place.join(name).join("AGENT.md");
-            match std::fs::read_to_string(&file) {
+            let read = if *of_project {
+                read_within(workspace, &file, AGENT_CAP).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            } else {
+                std::fs::read_to_string(&file)
+            };
+            match read {
                 Ok(text) => {
-                    return Self::parse(name, &text)
-                        .map_err(|reason| EngineError::Agent(format!("{}: {reason}", file.display())));
+                    let agent = Self::parse(name, &text)
+                        .map_err(|reason| EngineError::Agent(format!("{}: {reason}", file.display())))?;
+                    return Ok(Self { of_project: *of_project, ..agent });
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(EngineError::Agent(format!("cannot read {}: {error}", file.display()))),
@@ -74,7 +98,7 @@ impl Agent {
         }
         Err(EngineError::Agent(format!(
             "there is no agent `{name}`: write {}/{name}/AGENT.md, or leave out --agent",
-            places.first().map_or_else(String::new, |place| place.display().to_string())
+            places.first().map_or_else(String::new, |(place, _)| place.display().to_string())
         )))
     }
 

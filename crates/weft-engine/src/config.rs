@@ -142,6 +142,7 @@ impl Loaded {
     }
 
     fn take(&mut self, path: &Path, trust: Trust, table: Table, loosest: &mut Mode) {
+        let names_mode = table.contains_key("mode");
         for (key, value) in table {
             if trust == Trust::Project && matches!(key.as_str(), "providers" | "hooks" | "budget" | "models") {
                 self.warn(path, &key, "only your own settings may say this; it is left out");
@@ -151,8 +152,8 @@ impl Loaded {
                 self.warn(path, &key, &reason);
             }
         }
-        if trust == Trust::User {
-            *loosest = (*loosest).max_loose(self.config.mode);
+        if trust == Trust::User && names_mode {
+            *loosest = self.config.mode;
         }
     }
 
@@ -162,14 +163,14 @@ impl Loaded {
             "model" => config.model = Some(typed(value)?),
             "mode" => {
                 let mode: Mode = typed(value)?;
-                if trust == Trust::Project && mode.max_loose(loosest) != loosest {
+                if trust == Trust::Project && mode.stricter(loosest) != mode {
                     return Err(format!("a project may not loosen the mode to `{mode}`; it is left out"));
                 }
                 config.mode = mode;
             }
             "agent" => config.agent = Some(typed(value)?),
             "effort" => config.effort = Some(typed(value)?),
-            "limits" => apply_limits(&mut config.limits, typed(value)?),
+            "limits" => apply_limits(&mut config.limits, typed(value)?, trust == Trust::Project),
             "budget" => config.budget = typed(value)?,
             "providers" => config.providers.extend(typed::<BTreeMap<String, ProviderSettings>>(value)?),
             "hooks" => config.hooks = typed(value)?,
@@ -188,25 +189,32 @@ impl Loaded {
     }
 }
 
-trait Looseness {
-    fn max_loose(self, other: Self) -> Self;
+pub(crate) trait Looseness {
+    /// The one of the two that allows less.
+    fn stricter(self, other: Self) -> Self;
 }
 
 impl Looseness for Mode {
-    fn max_loose(self, other: Self) -> Self {
+    fn stricter(self, other: Self) -> Self {
         let rank = |mode| Self::ALL.iter().position(|known| *known == mode);
-        if rank(self) >= rank(other) { self } else { other }
+        if rank(self) <= rank(other) { self } else { other }
     }
 }
 
-fn apply_limits(limits: &mut Limits, set: LimitSettings) {
-    limits.rounds = set.rounds.or(limits.rounds);
-    limits.tool_calls = set.tool_calls.or(limits.tool_calls);
-    limits.wall_clock_ms = set.minutes.map(|minutes| minutes.saturating_mul(60_000)).or(limits.wall_clock_ms);
-    limits.tokens = set.tokens.or(limits.tokens);
-    limits.cost = set.cost_usd.map(Cost::from_usd).or(limits.cost);
-    limits.failed_rounds = set.failed_rounds.or(limits.failed_rounds);
-    limits.repeats = set.repeats.or(limits.repeats);
+/// Sets a limit; with `narrow` only if that allows less.
+pub(crate) fn limit<T: Copy + Ord>(limit: &mut Option<T>, set: Option<T>, narrow: bool) {
+    let Some(set) = set else { return };
+    *limit = Some(limit.filter(|_| narrow).map_or(set, |already| set.min(already)));
+}
+
+fn apply_limits(limits: &mut Limits, set: LimitSettings, narrow: bool) {
+    limit(&mut limits.rounds, set.rounds, narrow);
+    limit(&mut limits.tool_calls, set.tool_calls, narrow);
+    limit(&mut limits.wall_clock_ms, set.minutes.map(|minutes| minutes.saturating_mul(60_000)), narrow);
+    limit(&mut limits.tokens, set.tokens, narrow);
+    limit(&mut limits.cost, set.cost_usd.map(Cost::from_usd), narrow);
+    limit(&mut limits.failed_rounds, set.failed_rounds, narrow);
+    limit(&mut limits.repeats, set.repeats, narrow);
 }
 
 fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {

@@ -217,15 +217,16 @@ impl Engine {
         let shared = &self.shared;
         let agent_name = new.agent.or_else(|| shared.config.agent.clone()).unwrap_or_else(|| agent::DEFAULT.to_owned());
         let agent = Agent::find(&agent_name, &shared.home, &new.workspace)?;
-        let mut limits = new.limits.unwrap_or_else(|| shared.config.limits.clone());
-        agent.limits.apply(&mut limits);
+        let fixed = new.limits.is_some();
+        let limits = agent.limits_within(new.limits.unwrap_or_else(|| shared.config.limits.clone()), fixed);
+        let mode = new.mode.unwrap_or_else(|| agent.mode_within(shared.config.mode));
         let model = new.model.or(agent.model).unwrap_or_else(|| shared.models.default_model());
         shared.models.check(&model)?;
         let started = SessionStarted {
             workspace: new.workspace.to_string_lossy().into_owned(),
             agent: agent.name,
             model,
-            mode: new.mode.or(agent.mode).unwrap_or(shared.config.mode),
+            mode,
             limits,
             origin: new.parent.map(|parent| Origin::Child { parent }),
             labels: Default::default(),

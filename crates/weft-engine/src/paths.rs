@@ -1,6 +1,7 @@
 //! Where Weft keeps its things.
 
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
 use weft_core::SessionId;
 
@@ -59,4 +60,16 @@ impl Home {
     pub fn outputs(&self, session: SessionId) -> PathBuf {
         self.data.join("outputs").join(session.to_string())
     }
+}
+
+/// The beginning of a file of a project, at most `cap` bytes. Other people's links may lead anywhere,
+/// so one that leads out of `root`, or to something that is not a file, counts as no file.
+pub fn read_within(root: &Path, file: &Path, cap: u64) -> std::io::Result<Vec<u8>> {
+    let (real_root, real_file) = (root.canonicalize()?, file.canonicalize()?);
+    if !real_file.starts_with(&real_root) || !real_file.metadata()?.is_file() {
+        return Err(std::io::ErrorKind::NotFound.into());
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(real_file)?.take(cap).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use weft_core::Timestamp;
 
 use crate::agent::Agent;
+use crate::paths::read_within;
 
 /// Instructions of the project that are read, first found in this order per folder.
 const PROJECT_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
@@ -43,7 +44,8 @@ impl Prompt<'_> {
 
     fn project(&self) -> Option<(&'static str, String)> {
         PROJECT_FILES.iter().find_map(|name| {
-            let bytes = std::fs::read(self.workspace.join(name)).ok()?;
+            // One byte more than is kept shows that there is more.
+            let bytes = read_within(self.workspace, &self.workspace.join(name), PROJECT_CAP as u64 + 1).ok()?;
             let text = String::from_utf8_lossy(&bytes);
             let text = text.trim();
             if text.is_empty() {

@@ -9,5 +9,6 @@
 )]
 
 mod simulation;
+mod trust;
 mod turns;
 mod world;
