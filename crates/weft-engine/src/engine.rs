@@ -582,13 +582,11 @@ impl Shared {
             }
         }
         let engine = Engine { shared: Arc::clone(self), notice: None };
-        match engine.send(session, Input::Wake).await {
-            // The disk refused: without another try it would sleep for ever.
-            Err(EngineError::Stopped(_) | EngineError::Store(StoreError::Full | StoreError::Locked)) => {
-                self.wake_later(session, self.clock.now().plus_millis(WAKE_AGAIN_MS));
-            }
-            // Somebody else may have it by now; then there is nothing to wake.
-            Ok(()) | Err(_) => {}
+        // Somebody else may have it by now; then there is nothing to wake. But where the disk refused,
+        // it would sleep for ever without another try.
+        let woken = engine.send(session, Input::Wake).await;
+        if let Err(EngineError::Stopped(_) | EngineError::Store(StoreError::Full | StoreError::Locked)) = woken {
+            self.wake_later(session, self.clock.now().plus_millis(WAKE_AGAIN_MS));
         }
     }
 }

@@ -414,7 +414,7 @@ impl World {
                 parts.push(Part::ToolCall(self.call()));
             }
         }
-        let usage = Usage { input: 100, output: 10, ..Usage::default() };
+        let usage = Usage { input: 10, output: 1, ..Usage::default() };
         let stop = if parts.len() > 1 { StopReason::ToolCalls } else { StopReason::End };
         chunks.push(Chunk::Done(Answer { parts, stop, usage }));
         chunks
