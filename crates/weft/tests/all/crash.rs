@@ -3,6 +3,8 @@
 //!
 //! A failure names its seed; `WEFT_CRASH_SEED=N` runs that schedule again.
 
+#![allow(clippy::print_stdout, reason = "the seed is shown with a failure")]
+
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::PathBuf;
