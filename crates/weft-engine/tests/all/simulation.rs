@@ -238,7 +238,8 @@ impl Schedule {
 
     fn engine_on(&mut self, store: Store) -> Engine {
         // A window so small that most sessions are compacted.
-        let models = toml::from_str("[\"sim/small\"]\nwindow = 200\nmax_output = 40\n").unwrap();
+        let models: toml::Table = toml::from_str("[\"sim/small\"]\nwindow = 200\noutput = 40\n").unwrap();
+        assert_eq!(weft_model::Catalog::with_user_models(&models).unwrap().find("sim", "small").window, 200);
         let mut setup = Setup::new(Home::at("/nowhere"), Config { models, ..Config::default() });
         setup.clock = Clock::since(Timestamp(self.now));
         setup.store = Some(store);
