@@ -1,9 +1,12 @@
 //! Whole logs: copied, brought in, deleted. And partials, which are not in the log yet.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, OptionalExtension, params};
-use weft_core::event::Origin;
+use weft_core::event::{AskWithdrawn, ModeSet, Origin, Withdrawn};
+use weft_core::state::Stage;
 use weft_core::stored::{self, Stored};
-use weft_core::{Event, SessionId, State, Timestamp};
+use weft_core::{Answer, AskId, CallId, Event, Mode, SessionId, State, Timestamp};
 
 use crate::append::{Index, SessionHead, insert_session, preview, write_ask, write_events};
 use crate::error::StoreError;
@@ -71,9 +74,10 @@ impl Import {
         let Some((started_at, Event::SessionStarted(_))) = events.first() else {
             return Err(StoreError::BadLog { detail: "it does not begin with the start of a session".to_owned() });
         };
+        let events = without_permissions(session, events);
         let mut state = State::new(session);
         let mut encoded = Vec::with_capacity(events.len());
-        for (seq, (at, event)) in (1..).zip(events) {
+        for (seq, (at, event)) in (1..).zip(&events) {
             state.apply(seq, *at, event);
             encoded.push((*at, stored::encode(event)?));
         }
@@ -104,6 +108,43 @@ impl Import {
         }
         write_aside(connection, n, &self.state)
     }
+}
+
+/// A log says what people allowed where it was made. Here nobody has allowed anything: grants are
+/// left out, the yes to a call that is not over is taken back, and `auto` becomes `ask`. Every event
+/// keeps its number, because others refer to it.
+fn without_permissions(session: SessionId, log: &[(Timestamp, Event)]) -> Vec<(Timestamp, Event)> {
+    let mut state = State::new(session);
+    let mut events = Vec::with_capacity(log.len() + 1);
+    for (seq, (at, event)) in (1..).zip(log) {
+        let event = match event {
+            Event::GrantGiven(_) => ModeSet { mode: state.mode }.into(),
+            other => other.clone(),
+        };
+        state.apply(seq, *at, &event);
+        events.push((*at, event));
+    }
+    let unfinished = |call: &CallId| {
+        let mut calls = state.conversation.calls.iter();
+        calls.any(|progress| progress.call.id == *call && !matches!(progress.stage, Stage::Done { .. }))
+    };
+    let raised = log.iter().filter_map(|(_, event)| match event {
+        Event::AskRaised(raised) if unfinished(&raised.ask.call) => Some(raised.ask.id),
+        _ => None,
+    });
+    let taken_back: HashSet<AskId> = raised.collect();
+    for (_, event) in &mut events {
+        if let Event::AskAnswered(answered) = event
+            && taken_back.contains(&answered.ask)
+            && matches!(answered.answer, Answer::Approve { .. })
+        {
+            *event = AskWithdrawn { ask: answered.ask, why: Withdrawn::Superseded }.into();
+        }
+    }
+    if state.mode == Mode::Auto {
+        events.push((state.updated_at, ModeSet { mode: Mode::Ask }.into()));
+    }
+    events
 }
 
 pub(crate) fn delete(connection: &Connection, me: &Identity, session: SessionId) -> Result<(), StoreError> {

@@ -1,7 +1,8 @@
 //! Whole logs: forked, brought in, deleted.
 
-use weft_core::event::Origin;
-use weft_core::{Event, Timestamp};
+use weft_core::ask::Grant;
+use weft_core::event::{AskAnswered, AskRaised, GrantGiven, Origin};
+use weft_core::{Answer, Ask, AskId, AskKind, CallId, Choice, Event, Mode, Timestamp};
 use weft_store::{Commit, ListFilter, SpentScope, Store, StoreError};
 
 use crate::support::*;
@@ -57,6 +58,42 @@ async fn an_exported_log_comes_in_whole() {
     let headless = other.import(id(2), vec![(Timestamp(0), input(1, "hi"))]).await;
     assert!(matches!(headless, Err(StoreError::BadLog { .. })));
     assert!(matches!(other.import(id(2), Vec::new()).await, Err(StoreError::BadLog { .. })));
+}
+
+/// What a log from elsewhere says people have allowed was not allowed here.
+#[tokio::test]
+async fn a_log_brings_no_permissions_with_it() {
+    let Event::SessionStarted(mut start) = started("/w") else { unreachable!() };
+    start.mode = Mode::Auto;
+    let kind = AskKind::Approval { tool: "shell".to_owned(), detail: "true".to_owned(), grant: None };
+    let approval = |number: u64, call: &str| {
+        let ask = Ask {
+            id: AskId::from_random(number),
+            call: CallId::new(call),
+            kind: kind.clone(),
+            question: "May I?".to_owned(),
+            deadline: None,
+        };
+        let answer = Answer::Approve { scope: Choice::Once };
+        [AskRaised { ask }.into(), AskAnswered { ask: AskId::from_random(number), answer, by: "cli".to_owned() }.into()]
+    };
+    let mut log: Vec<Event> = vec![start.into(), input(1, "hi"), turn(1, &[1]), round(1)];
+    log.extend([answer("?", &["done", "waits", "runs"])]);
+    for (number, call) in [(1, "done"), (2, "waits"), (3, "runs")] {
+        log.extend(approval(number, call));
+    }
+    log.push(GrantGiven { grant: Grant::Tool { tool: "write".to_owned() } }.into());
+    log.extend([tool_started("done"), tool_finished("done", "ok"), tool_started("runs")]);
+    let store = Store::in_memory(Commit::Thread).unwrap();
+    let length = log.len() as u64;
+    store.import(id(1), log.into_iter().map(|event| (Timestamp(5), event)).collect()).await.unwrap();
+    let state = store.load(id(1)).unwrap();
+    assert_eq!((state.mode, state.grants.as_slice(), state.seq), (Mode::Ask, [].as_slice(), length + 1));
+    let approved = |call: &str| {
+        let calls = &state.conversation.calls;
+        calls.iter().find(|progress| progress.call.id.as_str() == call).unwrap().approved.is_some()
+    };
+    assert_eq!(["done", "waits", "runs"].map(approved), [true, false, false]);
 }
 
 #[tokio::test]
