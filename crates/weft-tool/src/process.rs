@@ -35,7 +35,8 @@ pub enum Program {
 pub struct Spec {
     pub program: Program,
     pub cwd: PathBuf,
-    /// Added to what is inherited; variables that look like secrets are not inherited.
+    /// Added to what is inherited; variables that look like secrets, or hold a known one, are not
+    /// inherited.
     pub env: Vec<(OsString, OsString)>,
     /// What it reads. Without it, it reads nothing.
     pub stdin: Option<Vec<u8>>,
@@ -165,8 +166,9 @@ pub fn shell() -> &'static str {
 pub fn is_secret_variable(name: &str) -> bool {
     const ENDINGS: [&str; 8] =
         ["_API_KEY", "_SECRET", "_TOKEN", "_PASSWORD", "_PASSWD", "_ACCESS_KEY", "_PRIVATE_KEY", "_CREDENTIALS"];
-    let name = name.to_ascii_uppercase();
-    name.starts_with("AWS_") || ENDINGS.iter().any(|ending| name.ends_with(ending))
+    // Also without anything before it: `TOKEN` is as secret as `GITHUB_TOKEN`.
+    let name = format!("_{}", name.to_ascii_uppercase());
+    name.starts_with("_AWS_") || name == "_PGPASSWORD" || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 // Nothing here may need `pre_exec`: without it the standard library starts the process with
@@ -185,8 +187,9 @@ fn start(spec: &Spec, writer: io::PipeWriter) -> Result<Child, SpawnError> {
             command
         }
     };
-    for (name, _) in std::env::vars_os() {
-        if name.to_str().is_some_and(is_secret_variable) {
+    for (name, value) in std::env::vars_os() {
+        let known = value.to_str().is_some_and(|value| spec.redaction.covers(value));
+        if known || name.to_str().is_some_and(is_secret_variable) {
             command.env_remove(&name);
         }
     }

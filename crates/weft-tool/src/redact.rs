@@ -20,6 +20,11 @@ impl Redaction {
         Self { secrets: secrets.into() }
     }
 
+    /// Whether there is a secret in this.
+    pub(crate) fn covers(&self, text: &str) -> bool {
+        self.secrets.iter().any(|secret| text.contains(secret.as_str()))
+    }
+
     pub fn scrub(&self, text: &mut String) {
         for secret in self.secrets.iter() {
             if text.contains(secret.as_str()) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use weft_tool::Redaction;
 use weft_tool::process::{Ended, Program, Ran, Spec, Spill, Timing, run};
 
 const SHORT: Timing = Timing {
@@ -220,10 +221,28 @@ async fn many_run_side_by_side() {
     }
 }
 
+/// A key that is set up under a name that says nothing.
+#[tokio::test]
+async fn variables_that_hold_a_known_secret_are_not_inherited() {
+    let value = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+    let spec = Spec { redaction: Redaction::new([value]), ..line("echo ${CARGO_MANIFEST_DIR:-gone}") };
+    assert_eq!(run(spec).await.unwrap().output.text, "gone\n");
+}
+
 #[test]
 fn variables_that_look_like_secrets_are_known() {
     use weft_tool::process::is_secret_variable;
-    for name in ["OPENAI_API_KEY", "my_secret", "GITHUB_TOKEN", "NPM_TOKEN", "DB_PASSWORD", "AWS_REGION"] {
+    for name in [
+        "OPENAI_API_KEY",
+        "my_secret",
+        "GITHUB_TOKEN",
+        "NPM_TOKEN",
+        "DB_PASSWORD",
+        "AWS_REGION",
+        "TOKEN",
+        "api_key",
+        "PGPASSWORD",
+    ] {
         assert!(is_secret_variable(name), "{name}");
     }
     for name in ["PATH", "HOME", "TOKENIZERS", "SECRETARY", "API_KEYS_DOC"] {
