@@ -49,7 +49,9 @@ fn an_exported_session_comes_back_whole() {
     let saved = other.home.path().join("weft/outputs").join(&session);
     assert_eq!(std::fs::read_dir(saved).unwrap().count(), 1);
     let back = other.weft(&["sessions", "show", "--json", &session]).expect(0).events();
-    assert_eq!(back.len(), world.weft(&["sessions", "show", "--json", &session]).expect(0).events().len());
+    let there = world.weft(&["sessions", "show", "--json", &session]).expect(0).events();
+    assert_eq!(back.len(), there.len() + 1);
+    assert_eq!((&back[there.len()]["type"], &back[there.len()]["mode"]), (&json!("mode_set"), &json!("ask")));
     other.weft(&["run", "--session", &session, "more"]).expect(0).says("Going on.");
 }
 
