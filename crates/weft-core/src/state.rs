@@ -87,7 +87,7 @@ impl Turn {
     /// How long the turn has been worked on.
     pub fn worked_ms(&self, now: Timestamp) -> u64 {
         let waiting = self.waiting_since.map_or(0, |since| now.millis_since(since));
-        now.millis_since(self.started_at).saturating_sub(self.waited_ms + waiting)
+        now.millis_since(self.started_at).saturating_sub(self.waited_ms.saturating_add(waiting))
     }
 }
 

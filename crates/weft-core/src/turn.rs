@@ -22,7 +22,7 @@ use crate::event::{
 use crate::failure::{Failure, FailureKind};
 use crate::id::{AskId, CallId, InputId};
 use crate::limits::Limits;
-use crate::message::{ToolCall, UserPart, calls_of};
+use crate::message::{Part, ToolCall, UserPart, calls_of};
 use crate::state::{Mode, ModelName, Phase, Stage, State};
 use crate::units::Timestamp;
 
@@ -336,7 +336,10 @@ impl Machine {
                 let failure = Failure::new(FailureKind::Crashed, "Weft stopped while the model was answering.");
                 self.call_failed(failure, partial, None);
             }
-            Phase::Compacting => self.effects.push(Effect::Compact { cause: CompactionCause::Threshold }),
+            Phase::Compacting => match self.stopping_cause() {
+                Some(by) => self.end_turn(stop_reason(by, &self.state)),
+                None => self.effects.push(Effect::Compact { cause: CompactionCause::Threshold }),
+            },
             Phase::Ready => self.next_round(),
             Phase::Retrying { at } => {
                 if at <= self.now {
@@ -365,7 +368,7 @@ impl Machine {
 
     fn start_turn(&mut self) {
         let inputs = self.state.conversation.queue.iter().map(|queued| queued.id).collect();
-        self.emit(TurnStarted { turn: self.state.turns + 1, inputs });
+        self.emit(TurnStarted { turn: self.state.turns.saturating_add(1), inputs });
         self.next_round();
     }
 
@@ -378,7 +381,7 @@ impl Machine {
         if self.state.context_tokens >= self.compact_at && !compacted && self.state.conversation.entries.len() > 2 {
             return self.compact(CompactionCause::Threshold);
         }
-        let round = self.state.turn.as_ref().map_or(1, |turn| turn.round + 1);
+        let round = self.state.turn.as_ref().map_or(1, |turn| turn.round.saturating_add(1));
         self.call(round, 1);
     }
 
@@ -396,7 +399,8 @@ impl Machine {
     }
 
     fn call_again(&mut self) {
-        let (round, attempt) = self.state.turn.as_ref().map_or((1, 1), |turn| (turn.round, turn.attempt + 1));
+        let (round, attempt) =
+            self.state.turn.as_ref().map_or((1, 1), |turn| (turn.round, turn.attempt.saturating_add(1)));
         self.call(round, attempt);
     }
 
@@ -416,10 +420,11 @@ impl Machine {
         }
     }
 
-    fn answered(&mut self, answered: RoundAnswered) {
+    fn answered(&mut self, mut answered: RoundAnswered) {
         if self.state.phase != Phase::Calling {
             return;
         }
+        tell_apart(&mut answered.parts);
         let stop = answered.stop;
         let has_calls = calls_of(&answered.parts).next().is_some();
         self.emit(answered);
@@ -466,7 +471,9 @@ impl Machine {
         let retry_at = delay.filter(|_| !at_once).map(|millis| self.now.plus_millis(millis));
         self.emit(RoundFailed { failure: failure.clone(), partial, retry_at, spent });
         if at_once {
-            self.call_again();
+            // Not the call's own fault, so it has lost no try.
+            let round = self.state.turn.as_ref().map_or(1, |turn| turn.round);
+            self.call(round, attempt);
         } else if retry_at.is_none() {
             if failure.kind == FailureKind::ContextOverflow && compactions == 0 {
                 self.compact(CompactionCause::Overflow);
@@ -691,6 +698,21 @@ fn stop_reason(by: StopCause, state: &State) -> EndReason {
     match by {
         StopCause::Person => EndReason::Interrupted,
         StopCause::WallClock => EndReason::TimeLimit { limit_ms: state.limits.wall_clock_ms.unwrap_or(0) },
+    }
+}
+
+/// Gives calls of the same name names of their own: a call is known by nothing else.
+fn tell_apart(parts: &mut [Part]) {
+    let mut taken = HashSet::new();
+    for part in parts {
+        let Part::ToolCall(call) = part else { continue };
+        let wanted = call.id.clone();
+        for number in 2.. {
+            if taken.insert(call.id.clone()) {
+                break;
+            }
+            call.id = CallId::new(format!("{wanted}-{number}"));
+        }
     }
 }
 

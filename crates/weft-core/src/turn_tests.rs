@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::event::{Access, Plan};
 use crate::limits::Limits;
-use crate::message::{Message, Part};
+use crate::message::Message;
 use crate::state::Status;
 use crate::units::{Cost, Usage};
 use crate::{SessionId, stored};
@@ -316,6 +316,61 @@ fn failures_are_tried_again_by_their_tier() {
     bench.step(Input::Continue).unwrap();
     bench.fail(FailureKind::Auth);
     assert!(matches!(bench.end(), EndReason::ModelFailed { .. }), "a wrong key is not tried again");
+}
+
+#[test]
+fn a_crash_costs_no_try() {
+    let mut bench = Bench::new(Limits::default());
+    bench.say("work");
+    for _ in 0..9 {
+        bench.crash();
+        bench.take_effects();
+    }
+    bench.fail(FailureKind::Network);
+    assert!(matches!(bench.machine.state().phase, Phase::Retrying { .. }), "the first failure is tried again");
+}
+
+#[test]
+fn a_stop_holds_when_the_process_dies_while_compacting() {
+    let mut bench = Bench::new(Limits::default());
+    bench.say("work");
+    bench.fail(FailureKind::ContextOverflow);
+    bench.step(Input::Stop).unwrap();
+    bench.take_effects();
+    bench.crash();
+    assert_eq!((bench.end(), bench.take_effects()), (EndReason::Interrupted, Vec::<String>::new()));
+}
+
+/// Nothing may rely on every client to check what its provider sends.
+#[test]
+fn calls_of_one_name_each_run_once() {
+    let mut bench = Bench::new(Limits::default());
+    bench.say("work");
+    bench.take_effects();
+    bench.answer_calls(&["r1", "r1", "r1"]);
+    bench.prepare_all(run);
+    let ran: Vec<CallId> = bench.machine.state().conversation.calls.iter().map(|call| call.call.id.clone()).collect();
+    assert_eq!(bench.take_effects().len(), 3);
+    assert_eq!(ran.iter().collect::<HashSet<_>>().len(), 3);
+    for call in &ran {
+        bench.finish(call.as_str(), Outcome::Ok);
+    }
+    assert_eq!(bench.take_effects(), ["call"]);
+}
+
+#[test]
+fn counters_at_their_end_stay_there() {
+    let mut bench = Bench::new(Limits::default());
+    bench.machine.emit(TurnStarted { turn: u32::MAX, inputs: vec![] });
+    bench.machine.emit(RoundStarted {
+        round: u32::MAX,
+        attempt: u32::MAX,
+        model: ModelName::new("test", "one"),
+        steered: vec![],
+    });
+    bench.machine.emit(TurnEnded { turn: u32::MAX, reason: EndReason::Completed });
+    bench.say("work");
+    assert_eq!(bench.machine.state().turns, u32::MAX);
 }
 
 #[test]
