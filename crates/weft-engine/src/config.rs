@@ -104,17 +104,22 @@ impl Loaded {
     /// Reads all settings that apply in `workspace`. `env` looks up environment variables.
     pub fn read(home: &Home, workspace: &Path, env: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let mut loaded = Self::default();
-        let files = [
-            (workspace.join(".weft/config.toml"), Trust::Project),
-            (home.config_file(), Trust::User),
-            (workspace.join(".weft/local/config.toml"), Trust::Project),
-        ];
-        let mut loosest = Mode::default();
-        for (path, trust) in files {
-            let Some(table) = read_table(&path)? else { continue };
-            loaded.take(&path, trust, table, &mut loosest);
-            loaded.sources.push(path);
+        let (project, user) = (workspace.join(".weft/config.toml"), home.config_file());
+        let local = workspace.join(".weft/local/config.toml");
+        let files = [(&project, read_table(&project)?), (&user, read_table(&user)?), (&local, read_table(&local)?)];
+        loaded.sources.extend(files.iter().filter(|(_, table)| table.is_some()).map(|(path, _)| (*path).clone()));
+        let [mut shared, own, private] = files.map(|(_, table)| table.unwrap_or_default());
+        // The project's preferences give way to the user's, but its fences stand after them.
+        let mut fences = Table::new();
+        for key in ["mode", "limits"] {
+            fences.extend(shared.remove(key).map(|value| (key.to_owned(), value)));
         }
+        let mut loosest = Mode::default();
+        loaded.take(&project, Trust::Project, shared, &mut loosest);
+        loaded.take(&user, Trust::User, own, &mut loosest);
+        loaded.take(&project, Trust::Project, fences, &mut loosest);
+        loosest = loosest.stricter(loaded.config.mode);
+        loaded.take(&local, Trust::Project, private, &mut loosest);
         if let Some(text) = env("WEFT_MODEL").filter(|text| !text.is_empty()) {
             loaded.config.model = Some(parse_env("WEFT_MODEL", text)?);
         }

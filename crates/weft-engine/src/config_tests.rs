@@ -83,3 +83,19 @@ fn a_project_can_only_narrow_the_limits_and_the_mode() {
     let loaded = read(&[("project/.weft/config.toml", wide)], &[]).unwrap();
     assert_eq!(loaded.config.limits.rounds, Limits::default().rounds);
 }
+
+#[test]
+fn a_projects_fences_stand_whatever_the_user_set() {
+    let loaded = read(
+        &[
+            ("project/.weft/config.toml", "mode = \"safe\"\n[limits]\nrounds = 1\ntool_calls = 99\n"),
+            ("home/config.toml", "mode = \"auto\"\n[limits]\nrounds = 50\ntool_calls = 9\n"),
+            ("project/.weft/local/config.toml", "mode = \"auto\"\n"),
+        ],
+        &[],
+    )
+    .unwrap();
+    assert_eq!(loaded.config.mode, Mode::Safe);
+    assert_eq!((loaded.config.limits.rounds, loaded.config.limits.tool_calls), (Some(1), Some(9)));
+    assert_eq!(loaded.warnings.len(), 1, "{:?}", loaded.warnings);
+}

@@ -305,7 +305,7 @@ impl Driver {
             append.snapshot = weft_store::encode_snapshot(state).ok();
             self.snapshot_at = state.seq;
         }
-        self.shared.announce(self.session, state.seq);
+        self.shared.announce(self.session, state.seq, append.hold);
         let mut tries = 0;
         loop {
             match self.shared.store.append(append.clone()).await {

@@ -121,6 +121,8 @@ struct Slot {
     shown: u64,
     /// The last event that a driver here has written or is about to.
     ours: u64,
+    /// A driver here holds the session, so that nobody else can write.
+    at_work: bool,
     /// A task looks out for what other processes write.
     followed: bool,
 }
@@ -130,6 +132,16 @@ struct Slot {
 struct Seed {
     started: SessionStarted,
     title: bool,
+}
+
+/// Whether to look out for what other processes write.
+enum Lookout {
+    /// Nobody looks on any more.
+    Over,
+    AtWork,
+    Still {
+        shown: u64,
+    },
 }
 
 #[derive(Default)]
@@ -493,6 +505,7 @@ impl Shared {
     pub fn retire(&self, session: SessionId, unborn: Option<(SessionStarted, bool)>) {
         if let Some(slot) = self.slots().get_mut(&session) {
             slot.inbox = None;
+            slot.at_work = false;
             slot.seed = unborn.map(|(started, title)| Seed { started, title });
         }
     }
@@ -520,22 +533,22 @@ impl Shared {
         slot.watchers.retain(|watcher| watcher.try_send(live.clone()).is_ok());
     }
 
-    /// The last event shown, while anybody looks on.
-    fn still_watched(&self, session: SessionId) -> Option<u64> {
+    fn lookout(&self, session: SessionId) -> Lookout {
         let mut slots = self.slots();
-        let slot = slots.get_mut(&session)?;
+        let Some(slot) = slots.get_mut(&session) else { return Lookout::Over };
         slot.watchers.retain(|watcher| !watcher.is_closed());
         if slot.watchers.is_empty() {
             slot.followed = false;
-            return None;
+            return Lookout::Over;
         }
-        Some(slot.shown)
+        if slot.at_work { Lookout::AtWork } else { Lookout::Still { shown: slot.shown.max(slot.ours) } }
     }
 
     /// A driver here is about to write up to this event, and to show it.
-    pub fn announce(&self, session: SessionId, seq: u64) {
+    pub fn announce(&self, session: SessionId, seq: u64, at_work: bool) {
         if let Some(slot) = self.slots().get_mut(&session) {
             slot.ours = seq;
+            slot.at_work = at_work;
         }
     }
 
@@ -594,26 +607,33 @@ impl Shared {
 /// How long a session sleeps on when it could not be woken.
 const WAKE_AGAIN_MS: u64 = 30_000;
 
-/// Other processes are looked out for this long after a watcher came: short runs need not.
-const FOLLOW_AFTER: Duration = Duration::from_secs(1);
+/// How often a watched session that lies still is looked at for what other processes write.
+const LOOK_OUT_EVERY: Duration = Duration::from_secs(1);
 
 /// Shows watchers what other processes write, and goes on with a turn that one of them answered for.
-/// Ends when nobody looks on any more.
+/// Costs nothing while a driver here is at work, for then nobody else can be. Ends when nobody looks
+/// on any more.
 async fn follow(engine: Weak<Shared>, session: SessionId) {
-    // What is there already, watchers read themselves.
-    let mut from = engine.upgrade().and_then(|shared| shared.store.last_seq(session).ok()).unwrap_or(0);
+    let mut from = None;
     loop {
-        tokio::time::sleep(FOLLOW_AFTER).await;
+        tokio::time::sleep(LOOK_OUT_EVERY).await;
         let Some(shared) = engine.upgrade() else { return };
-        let Some(shown) = shared.still_watched(session) else { return };
-        from = from.max(shown);
-        let mut tail = shared.store.tail(session, from);
+        let shown = match shared.lookout(session) {
+            Lookout::Over => return,
+            Lookout::AtWork => continue,
+            Lookout::Still { shown } => shown,
+        };
+        // What was there before, watchers read themselves.
+        let there = || if shown > 0 { shown } else { shared.store.last_seq(session).unwrap_or(0) };
+        let start = from.unwrap_or_else(there).max(shown);
+        let mut tail = shared.store.tail(session, start);
+        from = Some(start);
         drop(shared);
         // Nothing for a while: look whether anybody is still there. An error: the session is not on
         // disk yet, or not any more.
-        while let Ok(Ok(events)) = tokio::time::timeout(FOLLOW_AFTER, tail.next()).await {
+        while let Ok(Ok(events)) = tokio::time::timeout(LOOK_OUT_EVERY, tail.next()).await {
             let Some(shared) = engine.upgrade() else { return };
-            from = events.last().map_or(from, |last| last.seq);
+            from = events.last().map(|last| last.seq).or(from);
             let foreign: Vec<Recorded> = events.into_iter().filter(|recorded| shared.is_foreign(recorded)).collect();
             if !foreign.is_empty() {
                 // What a driver here knows is out of date.
