@@ -172,6 +172,7 @@ impl Driver {
             let pause = wake_at
                 .map_or(LINGER, |at| LINGER.min(Duration::from_millis(at.millis_since(self.shared.clock.now()))));
             tokio::select! {
+                biased;
                 command = self.inbox.recv() => batch.command(command?),
                 () = tokio::time::sleep(pause) => {
                     if wake_at.is_some_and(|at| at <= self.shared.clock.now()) {
@@ -493,6 +494,7 @@ impl Driver {
         self.running.spawn(async move {
             let started = clock.now();
             let answer = tokio::select! {
+                biased;
                 () = cancel.cancelled() => {
                     let failure = Failure::new(FailureKind::Cancelled, "Stopped.");
                     return Done::Model(Input::CallFailed { failure, partial: String::new(), spent: None });

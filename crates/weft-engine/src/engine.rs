@@ -27,7 +27,7 @@ use crate::watch::{Live, WATCH_BUFFER, Watch};
 
 const BACKUP_EVERY_MS: u64 = 24 * 3_600_000;
 /// A database that is hardly begun has its first backup when it has grown to this.
-const WORTH_A_BACKUP: u64 = 256 * 1024;
+const WORTH_A_BACKUP: u64 = 96 * 1024;
 
 /// What an engine is made of. The defaults are the product's; tests put fakes for the model's words
 /// and for time.
@@ -574,6 +574,7 @@ impl Shared {
                         continue;
                     };
                     tokio::select! {
+                        biased;
                         () = shared.clock.sleep_until(at) => shared.wake(session, at).await,
                         () = shared.timer_changed.notified() => {}
                     }

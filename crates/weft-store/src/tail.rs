@@ -115,6 +115,7 @@ impl Tail {
         let in_memory = self.store.database().path().is_none();
         loop {
             tokio::select! {
+                biased;
                 _ = self.news.changed() => return Ok(()),
                 () = sleep(POLL), if !in_memory => {
                     if self.store.watchers().changes(self.store.database())? != changes {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use weft_core::event::{Delivery, EndReason, Event, Outcome};
 use weft_core::{
-    Answer, AskId, AskKind, Choice, InputId, Mode, ModelName, Phase, SessionId, State, Timestamp, UserPart,
+    Answer, AskId, AskKind, Choice, InputId, Mode, ModelName, Phase, Recorded, SessionId, State, Timestamp, UserPart,
 };
 use weft_engine::{Clock, Config, Engine, EngineError, Home, Live, NewSession, Setup, Watch};
 use weft_store::{Commit, Store, StoreError};
@@ -42,16 +42,26 @@ fn schedules_4() {
 fn run_part(part: u64) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     if let Some(seed) = number("WEFT_SIM_SEED") {
-        return check(seed);
+        check(seed);
+        return;
     }
     let count = number("WEFT_SIM_COUNT").unwrap_or(SCHEDULES);
-    (0..count).filter(|seed| seed % PARTS == part).for_each(check);
+    (0..count).filter(|seed| seed % PARTS == part).for_each(|seed| drop(check(seed)));
 }
 
-fn check(seed: u64) {
+/// Without this a seed that fails cannot be looked at.
+#[test]
+fn a_schedule_is_a_function_of_its_seed() {
+    for seed in 0..100 {
+        assert_eq!(check(seed), check(seed), "WEFT_SIM_SEED={seed}");
+    }
+}
+
+/// The log that the schedule comes to.
+fn check(seed: u64) -> Vec<Recorded> {
     let outcome = std::panic::catch_unwind(|| Schedule::new(seed).run());
     match outcome {
-        Ok(Ok(())) => {}
+        Ok(Ok(log)) => log,
         Ok(Err(wrong)) => panic!("WEFT_SIM_SEED={seed}: {wrong}"),
         Err(_) => panic!("WEFT_SIM_SEED={seed} panicked"),
     }
@@ -113,7 +123,7 @@ impl Schedule {
         }
     }
 
-    fn run(mut self) -> Result<(), String> {
+    fn run(mut self) -> Result<Vec<Recorded>, String> {
         let crashes = self.random.below(4);
         for life in 0..=crashes {
             self.world.begin_life((life < crashes).then(|| self.random.below(50)));
@@ -337,11 +347,11 @@ impl Schedule {
         Ok(())
     }
 
-    fn judge(self) -> Result<(), String> {
+    fn judge(self) -> Result<Vec<Recorded>, String> {
         if let Some(wrong) = self.world.wrong.lock().unwrap().first() {
             return Err(wrong.clone());
         }
-        let Some(session) = self.session else { return Ok(()) };
+        let session = self.session.ok_or("nothing was ever begun")?;
         let events = self.store.events(session, 0, usize::MAX).map_err(|error| error.to_string())?;
         let mut state = State::new(session);
         for (index, recorded) in events.iter().enumerate() {
@@ -379,11 +389,12 @@ impl Schedule {
         }
         judge_stops(&events)?;
         self.judge_owed(&events)?;
-        self.judge_marks(&events)
+        self.judge_marks(&events)?;
+        Ok(events)
     }
 
     /// What was on the screen for a while when a process died is in the log.
-    fn judge_owed(&self, events: &[weft_core::Recorded]) -> Result<(), String> {
+    fn judge_owed(&self, events: &[Recorded]) -> Result<(), String> {
         let kept = |event: &Event, owed: &Owed| match (event, owed) {
             (Event::RoundFailed(failed), Owed::Answer { text }) => failed.partial.starts_with(text),
             (Event::ToolFinished(finished), Owed::Output { call, text }) => {
@@ -399,7 +410,7 @@ impl Schedule {
         Ok(())
     }
 
-    fn judge_marks(&self, events: &[weft_core::Recorded]) -> Result<(), String> {
+    fn judge_marks(&self, events: &[Recorded]) -> Result<(), String> {
         let marks = self.world.marks.lock().unwrap();
         for (call, times) in marks.iter() {
             if *times > 1 {
@@ -434,7 +445,7 @@ fn takes(event: &Event, input: InputId) -> bool {
 }
 
 /// After a stop nothing begins any more in that turn, whatever happens in between.
-fn judge_stops(events: &[weft_core::Recorded]) -> Result<(), String> {
+fn judge_stops(events: &[Recorded]) -> Result<(), String> {
     let mut stopping = false;
     for recorded in events {
         match &recorded.event {

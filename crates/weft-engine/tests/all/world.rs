@@ -298,6 +298,7 @@ impl Tool for SimTool {
                 world.show(Owed::Output { call: context.call.clone(), text: "working".to_owned() });
             }
             tokio::select! {
+                biased;
                 () = world.dawdle() => {}
                 () = context.cancel.cancelled() => {
                     world.unshow(|owed| matches!(owed, Owed::Output { call, .. } if *call == context.call));
