@@ -26,8 +26,18 @@ pub fn settings(home: &Home, workspace: &std::path::Path) -> anyhow::Result<Load
     Ok(Loaded::read(home, workspace, |name| std::env::var(name).ok())?)
 }
 
-/// Opens everything, without saying a word about warnings.
+/// Opens everything, and tells of nothing but what happened to the database: that must be heard
+/// whatever the command is.
 pub fn open(tape: Option<Tape>) -> anyhow::Result<Opened> {
+    let opened = open_silently(tape)?;
+    if let Some(notice) = opened.engine.notice() {
+        out::tell(&show::rows::problem(notice, &out::look_stderr()));
+    }
+    Ok(opened)
+}
+
+/// Opens everything, for who tells of it in another way.
+pub fn open_silently(tape: Option<Tape>) -> anyhow::Result<Opened> {
     let home = Home::from_env();
     let workspace = workspace()?;
     let loaded = settings(&home, &workspace)?;
@@ -43,9 +53,6 @@ pub fn open_aloud(work: &WorkArgs) -> anyhow::Result<Opened> {
     let look = out::look_stderr();
     for warning in &opened.warnings {
         out::tell(&show::rows::note(warning, &look));
-    }
-    if let Some(notice) = opened.engine.notice() {
-        out::tell(&show::rows::problem(notice, &look));
     }
     Ok(opened)
 }

@@ -110,7 +110,7 @@ fn settings_findings(settings: &anyhow::Result<weft_engine::Loaded>) -> Vec<Find
 }
 
 fn database() -> Vec<Finding> {
-    let opened = match open::open(None) {
+    let opened = match open::open_silently(None) {
         Ok(opened) => opened,
         Err(error) => return vec![Finding::Bad(format!("{error:#}"))],
     };
@@ -136,6 +136,10 @@ fn database() -> Vec<Finding> {
         Some(at) => Finding::Good(format!("last backup {}", ago(at, opened.engine.clock().now()))),
         None => Finding::Note("no backup yet".to_owned()),
     });
+    let aside = std::fs::read_dir(&opened.home.data).into_iter().flatten().flatten();
+    for file in aside.filter(|file| file.file_name().to_string_lossy().contains(".damaged-")) {
+        findings.push(Finding::Note(format!("`{}` was damaged and put aside", file.path().display())));
+    }
     match store.unfinished() {
         Ok(rows) if rows.is_empty() => {}
         Ok(rows) => findings.push(Finding::Note(format!("{} unfinished; `weft resume` goes on", rows.len()))),

@@ -1,7 +1,9 @@
 //! Keys while an ask is open.
 //!
 //! A card can appear under the fingers of somebody who is typing. So its one-letter answers count
-//! only after a pause in typing: a `y` in the middle of a word never approves anything.
+//! only when the input is empty, after a pause in typing, and when the card has been there for a
+//! moment: a `y` in the middle of a word never approves anything. Other letters stay what they are,
+//! text; `y` and Enter says yes at any time.
 
 use std::time::{Duration, Instant};
 
@@ -12,6 +14,8 @@ use super::editor::Editor;
 
 /// Keys that follow each other faster than this are one stretch of typing.
 const TYPING: Duration = Duration::from_millis(700);
+/// A card is read before it is answered.
+const READING: Duration = Duration::from_millis(500);
 /// With more options than there are digits, numbers are typed out.
 const DIGITS: usize = 9;
 
@@ -25,6 +29,8 @@ pub struct CardKeys {
     /// What was being typed when the card came; put back when it goes.
     draft: Option<String>,
     last_typed: Option<Instant>,
+    /// When the card appeared.
+    since: Option<Instant>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -57,6 +63,7 @@ impl CardKeys {
             return;
         }
         self.shown = first;
+        self.since = Some(Instant::now());
         self.answered = false;
         self.chosen.clear();
         if self.writing {
@@ -85,14 +92,21 @@ impl CardKeys {
         if self.writing {
             return self.key_while_writing(key, ask, editor);
         }
-        if self.last_typed.is_some_and(|last| now.duration_since(last) < TYPING) {
-            return None;
-        }
+        let draft = editor.text().trim().to_ascii_lowercase();
+        let within =
+            |since: Option<Instant>, span| since.is_some_and(|then| now.saturating_duration_since(then) < span);
         match key.code {
-            KeyCode::Esc => Some(CardOutcome::Stop),
-            KeyCode::Enter if key.modifiers.is_empty() => Some(self.send_chosen(ask)),
+            KeyCode::Esc if draft.is_empty() => Some(CardOutcome::Stop),
+            KeyCode::Enter if key.modifiers.is_empty() && draft.is_empty() => Some(self.send_chosen(ask)),
+            KeyCode::Enter if key.modifiers.is_empty() => {
+                let letter = short_answer(&draft, &ask.kind)?;
+                editor.take();
+                Some(self.letter(letter, ask, editor))
+            }
+            KeyCode::Char(_) if !draft.is_empty() || within(self.last_typed, TYPING) || within(self.since, READING) => {
+                None
+            }
             KeyCode::Char(letter) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
-                self.put_draft_aside(editor);
                 Some(self.letter(letter, ask, editor))
             }
             _ => None,
@@ -206,5 +220,15 @@ pub fn answer_in_words(kind: &AskKind, text: &str) -> Answer {
             };
             Answer::Text { text }
         }
+    }
+}
+
+/// An approval answered by a word and Enter.
+fn short_answer(draft: &str, kind: &AskKind) -> Option<char> {
+    match (kind, draft) {
+        (AskKind::Approval { .. }, "y" | "yes") => Some('y'),
+        (AskKind::Approval { .. }, "n" | "no") => Some('n'),
+        (AskKind::Approval { grant: Some(_), .. }, "s") => Some('s'),
+        (AskKind::Approval { .. } | AskKind::Question { .. }, _) => None,
     }
 }

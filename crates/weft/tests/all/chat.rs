@@ -93,7 +93,7 @@ fn a_conversation_with_an_approval() {
         asked.contains("› make a file") && asked.contains("touch made") && asked.contains("I will make it."),
         "{asked}"
     );
-    terminal.keys(&["y"]);
+    terminal.keys(&["y", "Enter"]);
     let done = terminal.wait_for("ls made");
     assert!(done.contains("→ yes, once") && done.contains("  • one\n  • two"), "{done}");
     assert!(world.folder.path().join("made").exists());

@@ -28,7 +28,7 @@ const MOST_ATTEMPTS: usize = 60;
 /// One call a round, and all sessions in one home.
 #[test]
 fn a_session_killed_anywhere_loses_nothing_and_repeats_nothing() {
-    let server = serve(|round| call("shell", mark_command(round, 0)).into());
+    let server = serve(|round| call("shell", mark_command(round, 0)));
     Trial { server, seed: seed(1), calls_per_round: 1, home: Some(tempfile::tempdir().unwrap()) }.run();
 }
 
