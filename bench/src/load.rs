@@ -43,7 +43,9 @@ pub async fn run(url: &str, home: PathBuf, workspace: PathBuf, sessions: usize) 
 async fn converse(engine: &Engine, workspace: PathBuf) -> anyhow::Result<()> {
     let session = engine.create(NewSession { workspace, mode: Some(Mode::Auto), ..NewSession::default() })?;
     let mut watch = engine.watch(session);
-    engine.submit(session, vec![UserPart::text("Say hi, step by step.")], Delivery::FollowUp).await?;
+    // Boxed, so that its room is given back while the session runs.
+    let content = vec![UserPart::text("Say hi, step by step.")];
+    Box::pin(engine.submit(session, content, Delivery::FollowUp)).await?;
     while let Some(live) = watch.next().await {
         match live {
             Live::Event(recorded) => {

@@ -42,7 +42,8 @@ const COMMIT_PAUSE: Duration = Duration::from_secs(2);
 
 /// Somebody wants something of the session, and hears when it is durable.
 pub struct Command {
-    pub input: Input,
+    // Boxed, because a channel sets aside room for many commands and mostly holds none.
+    pub input: Box<Input>,
     pub reply: Reply,
 }
 
@@ -164,7 +165,9 @@ impl Driver {
     /// it is committed together. `None` when the session can leave memory.
     async fn next_batch(&mut self) -> Option<Batch> {
         let mut batch = Batch::default();
-        let wake_at = self.machine.state().wake_at();
+        // Who only recorded something leaves the turn to whoever carries it on.
+        let state = self.machine.state();
+        let wake_at = state.wake_at().filter(|_| self.taken_over || state.is_waiting());
         if self.running.is_empty() {
             if self.shared.leave_if_idle(self.session, &self.inbox, wake_at) {
                 return None;
@@ -282,8 +285,8 @@ impl Driver {
 
     /// Makes the emitted events durable. A full disk is waited for; nothing else is done meanwhile.
     /// `at_work`: effects follow.
-    async fn commit(&mut self, at_work: bool) -> Result<Vec<Event>, EngineError> {
-        let events = self.machine.take_events();
+    async fn commit(&mut self, at_work: bool) -> Result<Arc<[Event]>, EngineError> {
+        let events: Arc<[Event]> = self.machine.take_events().into();
         if events.is_empty() {
             return Ok(events);
         }
@@ -296,12 +299,13 @@ impl Driver {
             )
         });
         let turn_ended = events.iter().any(|event| matches!(event, Event::TurnEnded(_)));
-        let mut append = Append::new(self.committed, state, at, events.clone());
+        let mut append = Append::new(self.committed, state, at, Arc::clone(&events));
         // What other calls have printed so far is still needed, should the process die now.
         let running = state.conversation.calls.iter().any(|call| matches!(call.stage, Stage::Running));
         append.clear_partials = settled && !running;
         // Only who works on a session keeps it from others.
-        append.hold &= at_work || !self.running.is_empty() || matches!(state.phase, Phase::Retrying { .. });
+        append.hold &=
+            at_work || !self.running.is_empty() || (self.taken_over && matches!(state.phase, Phase::Retrying { .. }));
         if state.can_snapshot() && (turn_ended || state.seq - self.snapshot_at >= SNAPSHOT_EVERY) {
             append.snapshot = weft_store::encode_snapshot(state).ok();
             self.snapshot_at = state.seq;
@@ -322,7 +326,7 @@ impl Driver {
         let first = self.committed + 1;
         self.committed = state.seq;
         if self.shared.is_watched(self.session) {
-            for (seq, event) in (first..).zip(&events) {
+            for (seq, event) in (first..).zip(&*events) {
                 let recorded = Recorded { session: self.session, seq, at, event: event.clone() };
                 self.shared.publish(self.session, &Live::Event(Arc::new(recorded)));
             }
@@ -577,7 +581,7 @@ impl Batch {
     }
 
     fn command(&mut self, command: Command) {
-        self.inputs.push_back((command.input, Some(command.reply)));
+        self.inputs.push_back((*command.input, Some(command.reply)));
     }
 
     fn push(&mut self, input: Input) {

@@ -108,7 +108,7 @@ pub(crate) struct Shared {
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
     slots: Mutex<HashMap<SessionId, Slot>>,
     timers: Mutex<Timers>,
-    timer_changed: Notify,
+    timer_changed: Arc<Notify>,
 }
 
 /// A session that is in memory, or watched, or not yet begun.
@@ -184,7 +184,7 @@ impl Engine {
             random: setup.random,
             slots: Mutex::default(),
             timers: Mutex::default(),
-            timer_changed: Notify::new(),
+            timer_changed: Arc::default(),
         });
         Ok(Self { shared, notice })
     }
@@ -418,7 +418,7 @@ impl Engine {
 
     async fn send_once(&self, session: SessionId, input: Input) -> Result<(), EngineError> {
         let (reply, answer) = oneshot::channel();
-        let mut command = Command { input, reply };
+        let mut command = Command { input: Box::new(input), reply };
         loop {
             match self.shared.hand_over(session, command) {
                 None => break,
@@ -564,22 +564,7 @@ impl Shared {
         self.timer_changed.notify_one();
         if !timers.running {
             timers.running = true;
-            let engine = Arc::downgrade(self);
-            tokio::spawn(async move {
-                while let Some(shared) = engine.upgrade() {
-                    let next = shared.next_timer();
-                    let Some((at, session)) = next else {
-                        let changed = shared.timer_changed.notified();
-                        changed.await;
-                        continue;
-                    };
-                    tokio::select! {
-                        biased;
-                        () = shared.clock.sleep_until(at) => shared.wake(session, at).await,
-                        () = shared.timer_changed.notified() => {}
-                    }
-                }
-            });
+            tokio::spawn(ring(Arc::downgrade(self), Arc::clone(&self.timer_changed), self.clock));
         }
     }
 
@@ -601,6 +586,30 @@ impl Shared {
         let woken = engine.send(session, Input::Wake).await;
         if let Err(EngineError::Stopped(_) | EngineError::Store(StoreError::Full | StoreError::Locked)) = woken {
             self.wake_later(session, self.clock.now().plus_millis(WAKE_AGAIN_MS));
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.timer_changed.notify_one();
+    }
+}
+
+/// Wakes sessions when their time has come, for as long as there is an engine. Keeps none alive.
+async fn ring(engine: Weak<Shared>, changed: Arc<Notify>, clock: Clock) {
+    while let Some(next) = engine.upgrade().map(|shared| shared.next_timer()) {
+        let Some((at, session)) = next else {
+            changed.notified().await;
+            continue;
+        };
+        tokio::select! {
+            biased;
+            () = clock.sleep_until(at) => {
+                let Some(shared) = engine.upgrade() else { return };
+                shared.wake(session, at).await;
+            }
+            () = changed.notified() => {}
         }
     }
 }

@@ -1,5 +1,7 @@
 //! One append: what it carries, when it is refused, and what it writes.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, OptionalExtension, params};
 use weft_core::event::{Origin, Spent};
 use weft_core::stored::{self, Stored};
@@ -17,7 +19,7 @@ pub struct Append {
     /// The last event the caller knows; 0 creates the session.
     pub expected_seq: u64,
     pub at: Timestamp,
-    pub events: Vec<Event>,
+    pub events: Arc<[Event]>,
     pub index: Index,
     /// The state after these events, from [`crate::encode_snapshot`].
     pub snapshot: Option<Vec<u8>>,
@@ -27,7 +29,8 @@ pub struct Append {
 }
 
 impl Append {
-    pub fn new(before_seq: u64, state_after: &State, at: Timestamp, events: Vec<Event>) -> Self {
+    pub fn new(before_seq: u64, state_after: &State, at: Timestamp, events: impl Into<Arc<[Event]>>) -> Self {
+        let events = events.into();
         Self {
             session: state_after.id,
             expected_seq: before_seq,
@@ -162,7 +165,7 @@ impl Prepared {
             }
         };
         write_events(connection, n, append.expected_seq + 1, append.at, &self.stored)?;
-        for event in &append.events {
+        for event in &*append.events {
             project(connection, n, append, event)?;
         }
         // A call that ended some other way leaves no question behind.

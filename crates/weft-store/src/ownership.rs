@@ -5,6 +5,7 @@
 //! process ends. So a dead owner is known at once, with no heartbeat and no waiting, and a process id
 //! that is used again deceives nobody.
 
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -50,11 +51,18 @@ enum Proof {
     Memory { census: Arc<Census> },
 }
 
-/// Who lives on a database in memory: everybody from `oldest_alive` to `newest`.
+/// Who lives on a database in memory: everybody from `oldest_alive` to `newest` who has not gone.
 #[derive(Default)]
 pub(crate) struct Census {
     newest: AtomicI64,
     oldest_alive: AtomicI64,
+    gone: Mutex<HashSet<i64>>,
+}
+
+impl Census {
+    fn is_alive(&self, number: i64) -> bool {
+        number >= self.oldest_alive.load(Ordering::SeqCst) && !lock(&self.gone).contains(&number)
+    }
 }
 
 impl Identity {
@@ -101,7 +109,7 @@ impl Identity {
             (None, _) => Ok(Owner::Nobody),
             (Some(number), _) if number == self.number => Ok(Owner::Me),
             (Some(number), Proof::File { folder, .. }) => examine(&lock_path(folder, number)),
-            (Some(number), Proof::Memory { census }) if number >= census.oldest_alive.load(Ordering::SeqCst) => {
+            (Some(number), Proof::Memory { census }) if census.is_alive(number) => {
                 Ok(Owner::Alive { pid: std::process::id() })
             }
             (Some(_), Proof::Memory { .. }) => Ok(Owner::Dead),
@@ -111,11 +119,15 @@ impl Identity {
 
 impl Drop for Identity {
     fn drop(&mut self) {
-        if let Proof::File { folder, held } = &self.proof
-            && lock(held).is_some()
-        {
-            // A file that stays is swept away by the next owner.
-            let _ = std::fs::remove_file(lock_path(folder, self.number));
+        match &self.proof {
+            Proof::File { folder, held } if lock(held).is_some() => {
+                // A file that stays is swept away by the next owner.
+                let _ = std::fs::remove_file(lock_path(folder, self.number));
+            }
+            Proof::File { .. } => {}
+            Proof::Memory { census } => {
+                lock(&census.gone).insert(self.number);
+            }
         }
     }
 }

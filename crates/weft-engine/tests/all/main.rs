@@ -8,6 +8,7 @@
     clippy::too_many_lines
 )]
 
+mod leaving;
 mod simulation;
 mod trust;
 mod turns;

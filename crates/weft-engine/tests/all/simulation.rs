@@ -81,6 +81,8 @@ struct Schedule {
     owed: Vec<Owed>,
     /// Nobody watches: sessions with nothing to do leave memory, and wake from disk.
     unseen: bool,
+    /// The person asked for something that the disk refused, and knows.
+    refused: bool,
 }
 
 async fn next(watch: &mut Option<Watch>) -> Option<Live> {
@@ -118,6 +120,7 @@ impl Schedule {
             now: 1_700_000_000_000,
             owed: Vec::new(),
             unseen: random.chance(20),
+            refused: false,
             mode: if random.chance(40) { Mode::Ask } else { Mode::Auto },
             random,
         }
@@ -216,7 +219,7 @@ impl Schedule {
     async fn look_after(&mut self, engine: &Engine, session: SessionId, state: &State) -> Result<(), String> {
         let due = match state.phase {
             Phase::Idle => state.seq == 0,
-            Phase::Retrying { .. } => false,
+            Phase::Retrying { .. } => std::mem::take(&mut self.refused),
             Phase::Ready | Phase::Calling | Phase::Tools | Phase::Compacting => true,
         };
         if due && engine.in_memory() == 0 { self.after_a_break(engine, session, state).await } else { Ok(()) }
@@ -236,7 +239,11 @@ impl Schedule {
     /// What the disk refused is not done, and whoever asked for it is told; nothing else may fail.
     fn tried(&mut self, result: Result<(), EngineError>, what: &str) -> Result<(), String> {
         match result {
-            Ok(()) | Err(EngineError::Stopped(_)) => Ok(()),
+            Ok(()) => Ok(()),
+            Err(EngineError::Stopped(_)) => {
+                self.refused = true;
+                Ok(())
+            }
             Err(error) => Err(format!("{what}: {error}")),
         }
     }

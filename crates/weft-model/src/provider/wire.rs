@@ -64,7 +64,6 @@ impl Json {
 pub(super) struct Heads(Mutex<VecDeque<Head>>);
 
 struct Head {
-    // Held, so that no other prompt can come to lie at the same address.
     system: Arc<str>,
     tools: Arc<[ToolSpec]>,
     json: Arc<str>,
@@ -73,9 +72,10 @@ struct Head {
 impl Heads {
     fn get(&self, protocol: Protocol, request: &Request) -> Arc<str> {
         let mut heads = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let known = heads
-            .iter()
-            .find(|head| Arc::ptr_eq(&head.system, &request.system) && Arc::ptr_eq(&head.tools, &request.tools));
+        // Sessions in one workspace have the same prompt, each its own copy. Held, so that no other
+        // tools can come to lie at the same address.
+        let known =
+            heads.iter().find(|head| head.system == request.system && Arc::ptr_eq(&head.tools, &request.tools));
         if let Some(head) = known {
             return Arc::clone(&head.json);
         }

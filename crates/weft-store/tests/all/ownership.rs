@@ -89,6 +89,12 @@ async fn in_memory_a_store_beside_another_finds_it_alive() {
     let mut rival = session.clone();
     assert_eq!(rival.append(&beside, vec![answer("Mine.", &[])]).await, Err(StoreError::Owned { pid }));
     session.append(&store, vec![answer("Mine still.", &[])]).await.unwrap();
+    let passing = store.beside();
+    session.append(&store, vec![ended(1)]).await.unwrap();
+    session.append(&passing, vec![input(2, "Me?"), turn(2, &[2]), round(1)]).await.unwrap();
+    assert_eq!(store.owner(session.id()).unwrap(), Owner::Alive { pid });
+    drop(passing);
+    assert_eq!(store.owner(session.id()).unwrap(), Owner::Dead, "it went like a process");
 }
 
 #[tokio::test]
