@@ -19,6 +19,10 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+/// The product's own.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[derive(Parser)]
 #[command(name = "weft-bench", about = "Measures Weft against the scripted model server. Called by bench/run.")]
 struct Arguments {

@@ -15,6 +15,10 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
+/// Many sessions at once are many small things made and dropped on several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = args::Cli::parse();
     match commands::dispatch(cli) {

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http_body_util::Full;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response};
 use weft_core::{Failure, FailureKind};
@@ -76,6 +77,8 @@ impl Endpoint {
         fixed: &[(&'static str, &'static str)],
         body: Vec<u8>,
     ) -> Result<Response, Failure> {
+        // Given away: as plain bytes the client would keep a copy until the answer begins.
+        let body = reqwest::Body::wrap(Full::new(Bytes::from(body)));
         let mut request = self.client()?.post(format!("{}{path}", self.base_url)).body(body);
         request = request.header("content-type", "application/json").header("accept", "text/event-stream");
         for (name, value) in fixed {
