@@ -39,7 +39,7 @@ pub enum AskKind {
     },
 }
 
-/// A permission given for the rest of a session.
+/// A permission given for the rest of a session, or for good.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Grant {
@@ -47,6 +47,8 @@ pub enum Grant {
     Tool { tool: String },
     /// Exactly this command line.
     Command { command: String },
+    /// Whatever these rules allow, such as `run cargo test`.
+    Rules { rules: Vec<String> },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +73,8 @@ pub enum Answer {
 pub enum Choice {
     Once,
     Session,
+    /// In this workspace, in every session from now on.
+    Always,
 }
 
 impl AskKind {

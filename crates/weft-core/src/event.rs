@@ -405,6 +405,9 @@ pub enum Withdrawn {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GrantGiven {
     pub grant: Grant,
+    /// In this workspace for good, not only in this session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub always: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

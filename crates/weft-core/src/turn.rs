@@ -239,11 +239,11 @@ impl Machine {
         }
         self.emit(AskAnswered { ask, answer: answer.clone(), by });
         match (answer, open.kind) {
-            (Answer::Approve { scope }, AskKind::Approval { grant, .. }) => {
-                if let (Choice::Session, Some(grant)) = (scope, grant) {
-                    self.emit(GrantGiven { grant });
-                }
-            }
+            (Answer::Approve { scope }, AskKind::Approval { grant, .. }) => match (scope, grant) {
+                (Choice::Once, _) | (_, None) => {}
+                (Choice::Session, Some(grant)) => self.emit(GrantGiven { grant, always: false }),
+                (Choice::Always, Some(grant)) => self.emit(GrantGiven { grant, always: true }),
+            },
             (Answer::Text { text }, _) => {
                 let summary = format!("Answered: {}", first_line(&text));
                 self.finish(&open.call, Outcome::Ok, Output { text, summary, ..Output::default() }, 0);

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use weft_core::{Cost, Limits, Mode, ModelName};
+use weft_tool::Role;
 
 use crate::config::{Looseness as _, limit};
 use crate::error::EngineError;
@@ -14,6 +15,8 @@ pub struct Agent {
     pub prompt: String,
     pub model: Option<ModelName>,
     pub mode: Option<Mode>,
+    /// What it may do at all.
+    pub role: Role,
     /// Names of the tools it has; all when absent.
     pub tools: Option<Vec<String>>,
     pub limits: AgentLimits,
@@ -44,6 +47,7 @@ impl Agent {
             prompt: DEFAULT_PROMPT.trim().to_owned(),
             model: None,
             mode: None,
+            role: Role::Worker,
             tools: None,
             limits: AgentLimits::default(),
             of_project: false,
@@ -139,6 +143,7 @@ impl Agent {
         let number = |value: &str| value.parse().map_err(|_| format!("`{key}` must be a number, not `{value}`"));
         match key {
             "model" if !value.is_empty() => self.model = Some(value.parse()?),
+            "role" if !value.is_empty() => self.role = value.parse()?,
             "mode" if !value.is_empty() => self.mode = Some(value.parse()?),
             "max_rounds" => self.limits.rounds = Some(number(&value)?),
             "max_tool_calls" => self.limits.tool_calls = Some(number(&value)?),

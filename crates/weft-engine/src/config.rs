@@ -16,6 +16,7 @@ use weft_model::{Catalog, Effort};
 
 use crate::hooks::HookConfig;
 use crate::paths::Home;
+use crate::permissions::PermissionSettings;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Config {
@@ -27,6 +28,8 @@ pub struct Config {
     pub budget: BudgetSettings,
     pub providers: BTreeMap<String, ProviderSettings>,
     pub hooks: Vec<HookConfig>,
+    /// What may be done without asking, what is always asked, what never.
+    pub permissions: PermissionSettings,
     /// More models, or other facts about known ones, by `provider/model`.
     pub models: Table,
 }
@@ -179,6 +182,14 @@ impl Loaded {
             "budget" => config.budget = typed(value)?,
             "providers" => config.providers.extend(typed::<BTreeMap<String, ProviderSettings>>(value)?),
             "hooks" => config.hooks = typed(value)?,
+            "permissions" => {
+                let rules: PermissionSettings = typed(value)?;
+                if trust == Trust::Project && !rules.allow.is_empty() {
+                    return Err("a project may forbid and ask, but not allow; its rules are left out".to_owned());
+                }
+                rules.read(Path::new("/")).map_err(|error| error.to_string())?;
+                config.permissions.extend(rules);
+            }
             "models" => {
                 let models: Table = typed(value)?;
                 Catalog::with_user_models(&models).map_err(|error| error.to_string())?;

@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use weft_core::ask::Grant;
 use weft_core::event::{Outcome, Output, SessionStarted};
 use weft_core::state::Stage;
 use weft_core::turn::Verdict;
@@ -20,7 +21,7 @@ use weft_core::{
 };
 use weft_model::{Admission, Priority, Request};
 use weft_store::{Append, StoreError};
-use weft_tool::{Context, Policy, ReadMarks, guard};
+use weft_tool::{Context, Policy, ReadMarks, Role, Rules, guard};
 
 use crate::effects::{self, Listener, ROUND_KEY};
 use crate::engine::Shared;
@@ -75,6 +76,8 @@ pub struct Driver {
     title_wanted: bool,
     /// Which files the session has read, while it is in memory.
     read_marks: ReadMarks,
+    /// What the person's rules say in this session, read anew in every turn.
+    rules: Option<Arc<Rules>>,
     /// The first event of a session that is not on disk yet.
     begin: Option<SessionStarted>,
     /// Whether a turn that was found under way has been carried on.
@@ -103,6 +106,7 @@ impl Driver {
             no_model: None,
             title_wanted,
             read_marks: ReadMarks::default(),
+            rules: None,
             taken_over: begin.is_some(),
             begin,
         }
@@ -257,7 +261,18 @@ impl Driver {
         Ok(())
     }
 
-    fn verdict(&self, call: &ToolCall) -> Verdict {
+    fn rules(&mut self) -> Arc<Rules> {
+        let state = self.machine.state();
+        let read = || Arc::new(self.shared.permissions.rules(state.workspace.as_ref(), &state.grants));
+        Arc::clone(self.rules.get_or_insert_with(read))
+    }
+
+    fn role(&self) -> Role {
+        self.chosen.as_ref().map_or(Role::Worker, |chosen| chosen.role)
+    }
+
+    fn verdict(&mut self, call: &ToolCall) -> Verdict {
+        let rules = self.rules();
         let state = self.machine.state();
         if self.chosen.as_ref().is_some_and(|chosen| !chosen.has_tool(&call.name)) {
             return Verdict::Refuse {
@@ -269,7 +284,8 @@ impl Driver {
         let outputs = self.shared.home.outputs(self.session);
         let policy = Policy {
             mode: state.mode,
-            grants: &state.grants,
+            role: self.role(),
+            rules: &rules,
             workspace: state.workspace.as_ref(),
             outputs: &outputs,
             read_marks: &self.read_marks,
@@ -336,12 +352,28 @@ impl Driver {
 
     fn after_commit(&mut self, events: &[Event]) {
         for event in events {
+            if let Event::GrantGiven(given) = event {
+                self.rules = None;
+                if given.always {
+                    self.remember(&given.grant);
+                }
+            }
             if let Event::TurnEnded(_) = event {
+                self.rules = None;
                 if self.machine.state().turn.is_none() {
                     self.chosen = None;
                 }
                 self.after_turn();
             }
+        }
+    }
+
+    /// A yes for good is kept with the person's settings. Where it cannot be, it holds for the session.
+    fn remember(&self, grant: &Grant) {
+        let workspace = self.machine.state().workspace.as_ref();
+        if let Err(error) = self.shared.permissions.remember(workspace, grant) {
+            let notice = format!("This could not be kept for later sessions: {error}. It holds for this one.");
+            self.shared.publish(self.session, &Live::Notice(notice.into()));
         }
     }
 
@@ -436,6 +468,7 @@ impl Driver {
     }
 
     fn run_tool(&mut self, call: ToolCall, approved: bool) {
+        let rules = self.rules();
         let state = self.machine.state();
         let context = Context {
             session: self.session,
@@ -446,7 +479,8 @@ impl Driver {
             live: Arc::new(|_| {}),
             approved,
             mode: state.mode,
-            grants: state.grants.clone(),
+            role: self.role(),
+            rules,
             read_marks: self.read_marks.clone(),
         };
         let shared = Arc::clone(&self.shared);

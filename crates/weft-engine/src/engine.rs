@@ -23,6 +23,7 @@ use crate::error::EngineError;
 use crate::hooks::{HookPoint, Hooks};
 use crate::models::Models;
 use crate::paths::Home;
+use crate::permissions::Permissions;
 use crate::watch::{Live, WATCH_BUFFER, Watch};
 
 const BACKUP_EVERY_MS: u64 = 24 * 3_600_000;
@@ -105,6 +106,7 @@ pub(crate) struct Shared {
     pub guard: Guard,
     pub hooks: Hooks,
     pub models: Models,
+    pub permissions: Permissions,
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
     slots: Mutex<HashMap<SessionId, Slot>>,
     timers: Mutex<Timers>,
@@ -174,6 +176,7 @@ impl Engine {
         let guard = Guard::new(setup.registry, models.guard_config());
         let shared = Arc::new(Shared {
             hooks: Hooks::new(setup.config.hooks.clone()),
+            permissions: Permissions::new(setup.config.permissions.clone(), setup.home.permissions()),
             home: setup.home,
             config: setup.config,
             clock: setup.clock,

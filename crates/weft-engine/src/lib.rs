@@ -15,6 +15,7 @@ pub mod hooks;
 mod memory;
 mod models;
 pub mod paths;
+pub mod permissions;
 mod prompt;
 mod titles;
 mod watch;

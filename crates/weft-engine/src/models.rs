@@ -11,7 +11,7 @@ use weft_model::offline::Offline;
 use weft_model::provider::{self, HttpModel, Protocol, ProviderConfig, Secret};
 use weft_model::{Catalog, Gate, Model, ModelInfo, Request, ToolSpec};
 use weft_store::{SpentScope, Store, Vault};
-use weft_tool::{GuardConfig, Registry};
+use weft_tool::{GuardConfig, Registry, Role};
 
 use crate::agent::Agent;
 use crate::clock::Clock;
@@ -53,6 +53,7 @@ pub(crate) struct Chosen {
     pub info: ModelInfo,
     pub system: Arc<str>,
     pub tools: Arc<[ToolSpec]>,
+    pub role: Role,
 }
 
 impl Models {
@@ -177,7 +178,7 @@ impl Models {
         };
         let info = self.catalog.find(&name.provider, &name.model);
         let model = self.client(name, state)?;
-        Ok(Chosen { name: name.clone(), model, info, system, tools })
+        Ok(Chosen { name: name.clone(), model, info, system, tools, role: agent.role })
     }
 
     fn find(&self, name: &str) -> Option<&ProviderConfig> {

@@ -52,6 +52,11 @@ impl Home {
         self.state.join("locks")
     }
 
+    /// What the person has allowed for good.
+    pub fn permissions(&self) -> PathBuf {
+        self.config.join("permissions.toml")
+    }
+
     pub fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
     }

@@ -1,5 +1,5 @@
-//! The only way to an effect. A call is checked (known tool, fitting arguments, the session's mode,
-//! its grants, the borders of the workspace), then run, and what comes out is scrubbed of secrets
+//! The only way to an effect. A call is looked up, its arguments are fitted to the schema, what it
+//! needs is judged ([`crate::permission`]), then it is run, and what comes out is scrubbed of secrets
 //! and cut to size. Nothing here knows what a particular tool does.
 
 use std::panic::AssertUnwindSafe;
@@ -14,11 +14,14 @@ use weft_core::event::{Access, Display, Outcome, Output, Plan};
 use weft_core::{Mode, ToolCall};
 
 use crate::file::ReadMarks;
-use crate::path::{self, Located};
+use crate::path::Located;
+use crate::permission::role::Role;
+use crate::permission::rules::Rules;
+use crate::permission::{Consent, Denied, Measure, Need};
 use crate::redact::Redaction;
 use crate::registry::Registry;
 use crate::text;
-use crate::tool::{Context, Finished, Risk, Tool};
+use crate::tool::{Context, Finished, Tool};
 
 /// More than any result needs; what a tool leaves out itself it leaves out better.
 const LONGEST_TEXT: usize = 32 * 1024;
@@ -47,7 +50,9 @@ impl Default for GuardConfig {
 #[derive(Debug, Clone, Copy)]
 pub struct Policy<'a> {
     pub mode: Mode,
-    pub grants: &'a [Grant],
+    pub role: Role,
+    /// The person's rules, with what was granted in this session.
+    pub rules: &'a Rules,
     pub workspace: &'a Path,
     /// The session's saved outputs, which it may always read.
     pub outputs: &'a Path,
@@ -95,16 +100,8 @@ struct Refusal {
 struct Allowed<'a> {
     tool: &'a dyn Tool,
     input: Value,
-    risk: Risk,
+    needs: Vec<Need>,
     consent: Consent,
-}
-
-enum Consent {
-    NotNeeded,
-    /// A yes for this session would do.
-    Needed,
-    /// Asked every time, for this reason.
-    Always(&'static str),
 }
 
 impl Guard {
@@ -124,16 +121,26 @@ impl Guard {
     pub fn plan(&self, call: &ToolCall, workspace: &Path) -> Plan {
         let nothing = Plan { access: Access::Read, idempotent: false };
         let Ok((tool, input)) = self.understand(call) else { return nothing };
-        match tool.risk(&input) {
-            Risk::Read | Risk::Ask(_) => Plan { access: Access::Read, idempotent: true },
-            Risk::Run => Plan { access: Access::Run, idempotent: false },
-            Risk::Write => match tool.path(&input).map(|path| Located::new(workspace, path)) {
-                Some(Ok(located)) => {
+        let needs = tool.needs(&input);
+        let mut writes = Vec::new();
+        for need in &needs {
+            match need {
+                Need::Read(_) | Need::Reach(_) | Need::Ask(_) => {}
+                Need::Run { .. } | Need::Use(_) => return Plan { access: Access::Run, idempotent: false },
+                Need::Write(path) => writes.push(path),
+            }
+        }
+        match writes.as_slice() {
+            [] => Plan { access: Access::Read, idempotent: true },
+            [path] => match Located::new(workspace, path) {
+                Ok(located) => {
                     let path = located.path.to_string_lossy().into_owned();
                     Plan { access: Access::Write { path }, idempotent: false }
                 }
-                Some(Err(_)) | None => nothing,
+                Err(_) => nothing,
             },
+            // Several files at once: nothing else beside it.
+            [..] => Plan { access: Access::Run, idempotent: false },
         }
     }
 
@@ -144,11 +151,13 @@ impl Guard {
             Err(Refusal { outcome, text, summary }) => return Verdict::Refuse { outcome, text, summary },
         };
         let summary = self.summary(allowed.tool, &allowed.input, policy.workspace);
-        let (reason, grant) = match (allowed.risk, allowed.consent) {
-            (Risk::Ask(kind), _) => return Verdict::Ask { kind, question: summary },
-            (Risk::Read | Risk::Write | Risk::Run, Consent::NotNeeded) => return Verdict::Run { summary },
-            (Risk::Read | Risk::Write | Risk::Run, Consent::Needed) => ("", allowed.tool.grant(&allowed.input)),
-            (Risk::Read | Risk::Write | Risk::Run, Consent::Always(reason)) => (reason, None),
+        if let Some(kind) = question(&allowed.needs) {
+            return Verdict::Ask { kind, question: summary };
+        }
+        let (reason, grant) = match allowed.consent {
+            Consent::NotNeeded => return Verdict::Run { summary },
+            Consent::Needed { rules, why } => (why, (!rules.is_empty()).then_some(Grant::Rules { rules })),
+            Consent::Always(reason) => (reason, None),
         };
         match allowed.tool.detail(&allowed.input, policy) {
             Ok(mut detail) => {
@@ -170,12 +179,12 @@ impl Guard {
         let summary = self.summary(allowed.tool, &allowed.input, &context.workspace);
         let consented = match allowed.consent {
             Consent::NotNeeded => true,
-            Consent::Needed | Consent::Always(_) => context.approved,
+            Consent::Needed { .. } | Consent::Always(_) => context.approved,
         };
         if !consented {
             return Finished::new(Outcome::Denied, "Not done: nobody has approved it.", summary);
         }
-        let Some(_slot) = self.slot(&allowed.risk, &context).await else {
+        let Some(_slot) = self.slot(&allowed.needs, &context).await else {
             return Finished::interrupted("Stopped before it began. Nothing was done.", summary);
         };
         let permit = Permit { redaction: self.redaction.clone() };
@@ -201,41 +210,28 @@ impl Guard {
 
     fn decide(&self, call: &ToolCall, policy: &Policy<'_>) -> Result<Allowed<'_>, Refusal> {
         let (tool, input) = self.understand(call)?;
-        let risk = tool.risk(&input);
-        let refuse = |outcome, text| Refusal { outcome, text, summary: self.summary(tool, &input, policy.workspace) };
-        let located = match tool.path(&input).map(|path| Located::new(policy.workspace, path)) {
-            Some(Ok(located)) => Some(located),
-            Some(Err(text)) => return Err(refuse(Outcome::Invalid, text)),
-            None => None,
-        };
-        let consent = match risk {
-            Risk::Ask(_) => Consent::NotNeeded,
-            Risk::Read => located.map_or(Consent::NotNeeded, |located| reading(&located, policy)),
-            Risk::Write | Risk::Run => {
-                if let Some(located) = located.as_ref().filter(|located| !located.inside) {
-                    return Err(refuse(Outcome::Denied, path::outside(policy.workspace, &located.path)));
-                }
-                if policy.mode == Mode::Safe {
-                    return Err(refuse(Outcome::Denied, SAFE.to_owned()));
-                }
-                let granted = tool.grant(&input).is_some_and(|grant| policy.grants.contains(&grant));
-                changing(located.as_ref(), policy.mode, granted)
+        let needs = tool.needs(&input);
+        match policy.measure().judge(&needs) {
+            Ok(consent) => Ok(Allowed { tool, input, needs, consent }),
+            Err(denied) => {
+                let (outcome, text) = match denied {
+                    Denied::Forbidden(text) => (Outcome::Denied, text),
+                    Denied::Invalid(text) => (Outcome::Invalid, text),
+                };
+                Err(Refusal { outcome, text, summary: self.summary(tool, &input, policy.workspace) })
             }
-        };
-        Ok(Allowed { tool, input, risk, consent })
+        }
     }
 
     /// A place among the commands that run; nothing when the call was stopped while it waited.
-    async fn slot(&self, risk: &Risk, context: &Context) -> Option<Option<tokio::sync::OwnedSemaphorePermit>> {
+    async fn slot(&self, needs: &[Need], context: &Context) -> Option<Option<tokio::sync::OwnedSemaphorePermit>> {
         if context.cancel.is_cancelled() {
             return None;
         }
-        match risk {
-            Risk::Run => {
-                context.cancel.run_until_cancelled(self.processes.clone().acquire_owned()).await.map(Result::ok)
-            }
-            Risk::Read | Risk::Write | Risk::Ask(_) => Some(None),
+        if needs.iter().any(|need| matches!(need, Need::Run { .. })) {
+            return context.cancel.run_until_cancelled(self.processes.clone().acquire_owned()).await.map(Result::ok);
         }
+        Some(None)
     }
 
     fn summary(&self, tool: &dyn Tool, input: &Value, workspace: &Path) -> String {
@@ -258,32 +254,22 @@ impl Guard {
     }
 }
 
-const SAFE: &str = "Not done: the session is in `safe` mode, in which nothing is changed and no command is run. \
-     Say what you would do; the person can switch to `ask` or `auto` mode with Shift+Tab or `--mode`.";
-
-fn reading(located: &Located, policy: &Policy<'_>) -> Consent {
-    if path::lies_in(&located.path, policy.outputs) {
-        return Consent::NotNeeded;
-    }
-    if located.secret {
-        return Consent::Always(" It may hold secrets, which the model would see.");
-    }
-    match (located.inside, policy.mode) {
-        (true, Mode::Safe | Mode::Ask | Mode::Auto) | (false, Mode::Auto) => Consent::NotNeeded,
-        (false, Mode::Safe | Mode::Ask) => Consent::Always(" It is outside the workspace."),
+impl<'a> Policy<'a> {
+    const fn measure(&self) -> Measure<'a> {
+        Measure {
+            mode: self.mode,
+            role: self.role,
+            rules: self.rules,
+            workspace: self.workspace,
+            outputs: self.outputs,
+        }
     }
 }
 
-fn changing(located: Option<&Located>, mode: Mode, granted: bool) -> Consent {
-    if located.is_some_and(|located| located.protected) {
-        return Consent::Always(" It belongs to git or to Weft itself.");
-    }
-    if located.is_some_and(|located| located.secret) {
-        return Consent::Always(" It may hold secrets.");
-    }
-    match mode {
-        Mode::Auto => Consent::NotNeeded,
-        Mode::Ask | Mode::Safe if granted => Consent::NotNeeded,
-        Mode::Ask | Mode::Safe => Consent::Needed,
-    }
+/// The question that a call puts to a person, if that is what it is for.
+fn question(needs: &[Need]) -> Option<AskKind> {
+    needs.iter().find_map(|need| match need {
+        Need::Ask(kind) => Some(kind.clone()),
+        Need::Read(_) | Need::Write(_) | Need::Run { .. } | Need::Reach(_) | Need::Use(_) => None,
+    })
 }

@@ -9,6 +9,7 @@
 //! ones, [`process`] is the only place that starts processes, `path` knows where a path really leads.
 
 pub mod guard;
+pub mod permission;
 pub mod process;
 pub mod registry;
 pub mod tool;
@@ -24,6 +25,9 @@ mod tools;
 
 pub use file::ReadMarks;
 pub use guard::{Guard, GuardConfig, Permit, Policy, Verdict};
+pub use permission::Need;
+pub use permission::role::Role;
+pub use permission::rules::{Decision, Rule, RuleError, Rules};
 pub use redact::Redaction;
 pub use registry::{Registry, Spec};
-pub use tool::{Context, Finished, LiveSink, Risk, Tool};
+pub use tool::{Context, Finished, LiveSink, Tool};

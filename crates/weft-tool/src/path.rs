@@ -17,7 +17,7 @@ pub(crate) struct Located {
     pub inside: bool,
     /// It may hold keys or passwords.
     pub secret: bool,
-    /// It is part of how git or Weft work.
+    /// It decides what runs later, by git, Weft or the shell.
     pub protected: bool,
 }
 
@@ -27,12 +27,7 @@ impl Located {
         let path = resolve(&root, &expanded(given)?)?;
         let relative = path.strip_prefix(&root).ok();
         let judged = relative.unwrap_or(&path);
-        Ok(Self {
-            inside: relative.is_some(),
-            secret: is_secret(judged),
-            protected: relative.is_some_and(is_protected),
-            path,
-        })
+        Ok(Self { inside: relative.is_some(), secret: is_secret(judged), protected: is_protected(judged), path })
     }
 }
 
@@ -81,8 +76,28 @@ pub(crate) fn is_secret(path: &Path) -> bool {
     }
 }
 
+/// Whether something here decides what runs later: git's and Weft's own files, and what shells and
+/// programs start with.
 fn is_protected(relative: &Path) -> bool {
-    names(relative).any(|name| name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case(".weft"))
+    const FOLDERS: [&str; 3] = [".git", ".weft", ".ssh"];
+    const FILES: [&str; 14] = [
+        ".bashrc",
+        ".bash_profile",
+        ".bash_login",
+        ".bash_logout",
+        ".profile",
+        ".zshrc",
+        ".zshenv",
+        ".zprofile",
+        ".zlogin",
+        ".inputrc",
+        ".gitconfig",
+        ".gitmodules",
+        ".mcp.json",
+        ".envrc",
+    ];
+    let is = |name: &OsStr, known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
+    names(relative).any(|name| is(name, &FOLDERS)) || relative.file_name().is_some_and(|name| is(name, &FILES))
 }
 
 fn names(path: &Path) -> impl Iterator<Item = &OsStr> {

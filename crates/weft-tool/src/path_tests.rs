@@ -67,7 +67,7 @@ fn protected_and_secret_places_are_known_by_their_real_names() {
         ("deploy/.env.production", true, false),
         (".env.example", false, false),
         (".environment", false, false),
-        ("/root/.ssh/config", true, false),
+        ("/root/.ssh/config", true, true),
         ("~/.aws/credentials", true, false),
         ("a/credentials.enc", true, false),
         ("ssh/config", false, false),

@@ -7,13 +7,15 @@ use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use weft_core::ask::{AskKind, Grant};
 use weft_core::event::{Outcome, Output};
 use weft_core::{CallId, Mode, SessionId};
 
 use crate::file::ReadMarks;
 use crate::guard::{Permit, Policy};
 use crate::input;
+use crate::permission::Need;
+use crate::permission::role::Role;
+use crate::permission::rules::Rules;
 
 /// A typed capability. Every method but `run` is free of side effects. Inputs given to any method
 /// but `accept` have passed `accept`.
@@ -22,21 +24,13 @@ pub trait Tool: Send + Sync {
     fn description(&self) -> &str;
     /// A JSON Schema, as terse as it can be: it is sent with every request.
     fn schema(&self) -> &Value;
-    fn risk(&self, input: &Value) -> Risk;
+    /// All that the call would do to the world. The guard judges it; what is not named here must not
+    /// be done.
+    fn needs(&self, input: &Value) -> Vec<Need>;
 
     /// Brings what the model sent into the schema's form, or says in words what is wrong with it.
     fn accept(&self, input: &Value) -> Result<Value, String> {
         input::accept(self.schema(), input)
-    }
-
-    /// The file or folder it touches, as the model wrote it. `None` is the workspace itself.
-    fn path<'a>(&self, input: &'a Value) -> Option<&'a str> {
-        input.get("path").and_then(Value::as_str)
-    }
-
-    /// What "for this session" would allow from then on.
-    fn grant(&self, _input: &Value) -> Option<Grant> {
-        None
     }
 
     /// In plain words, for people: "Run `cargo test`".
@@ -47,19 +41,6 @@ pub trait Tool: Send + Sync {
     fn detail(&self, input: &Value, policy: &Policy<'_>) -> Result<String, String>;
 
     fn run<'a>(&'a self, permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished>;
-}
-
-/// What a call can do to the world.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Risk {
-    /// Changes nothing.
-    Read,
-    /// Changes the file it names.
-    Write,
-    /// Runs a program, which can do anything.
-    Run,
-    /// Puts a question to a person; the answer is the result.
-    Ask(AskKind),
 }
 
 /// Takes output while a command still runs.
@@ -75,7 +56,8 @@ pub struct Context {
     /// Where outputs too long for the model are kept whole; made when first needed.
     pub outputs: PathBuf,
     pub mode: Mode,
-    pub grants: Vec<Grant>,
+    pub role: Role,
+    pub rules: Arc<Rules>,
     /// A person has said yes to this call.
     pub approved: bool,
     pub read_marks: ReadMarks,
@@ -87,7 +69,8 @@ impl Context {
     pub fn policy(&self) -> Policy<'_> {
         Policy {
             mode: self.mode,
-            grants: &self.grants,
+            role: self.role,
+            rules: &self.rules,
             workspace: &self.workspace,
             outputs: &self.outputs,
             read_marks: &self.read_marks,
@@ -119,6 +102,11 @@ impl Finished {
     pub(crate) fn new(outcome: Outcome, text: impl Into<String>, summary: impl Into<String>) -> Self {
         Self { outcome, output: Output { text: text.into(), summary: summary.into(), ..Output::default() } }
     }
+}
+
+/// The path that most tools are given, as the model wrote it.
+pub(crate) fn path(input: &Value) -> &str {
+    input.get("path").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// An accepted input as the tool's own type.

@@ -162,7 +162,7 @@ async fn an_ask_waits_on_disk_and_another_process_answers_it() {
 
 #[tokio::test]
 async fn a_waiting_session_holds_no_memory() {
-    let place = Place::new(replies(vec![call("shell", json!({"command": "true"})), text("Done.")]));
+    let place = Place::new(replies(vec![call("shell", json!({"command": "touch x"})), text("Done.")]));
     let engine = place.open();
     let session = place.session(&engine, Mode::Ask);
     turn(&engine, session, "run it").await;

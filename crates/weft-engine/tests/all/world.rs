@@ -17,7 +17,7 @@ use weft_core::message::calls_of;
 use weft_core::{CallId, Event, Failure, FailureKind, Message, Part, SessionId, ToolCall, Usage};
 use weft_model::{Answer, Chunk, ChunkStream, Model, Request};
 use weft_store::{Boundary, Side, Store, StoreError};
-use weft_tool::{Context, Finished, Permit, Policy, Registry, Risk, Tool};
+use weft_tool::{Context, Finished, Need, Permit, Policy, Registry, Tool};
 
 /// SplitMix64: small, and the same everywhere.
 pub struct Random(u64);
@@ -265,8 +265,9 @@ impl Tool for SimTool {
         &self.schema
     }
 
-    fn risk(&self, _input: &Value) -> Risk {
-        if self.name == "mark" { Risk::Run } else { Risk::Read }
+    fn needs(&self, _input: &Value) -> Vec<Need> {
+        let run = Need::Run { line: "mark".to_owned(), outside: false };
+        if self.name == "mark" { vec![run] } else { Vec::new() }
     }
 
     fn summary(&self, _input: &Value, _workspace: &Path) -> String {

@@ -74,8 +74,7 @@ impl Heads {
         let mut heads = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         // Sessions in one workspace have the same prompt, each its own copy. Held, so that no other
         // tools can come to lie at the same address.
-        let known =
-            heads.iter().find(|head| head.system == request.system && Arc::ptr_eq(&head.tools, &request.tools));
+        let known = heads.iter().find(|head| head.system == request.system && Arc::ptr_eq(&head.tools, &request.tools));
         if let Some(head) = known {
             return Arc::clone(&head.json);
         }

@@ -82,7 +82,7 @@ async fn a_log_brings_no_permissions_with_it() {
     for (number, call) in [(1, "done"), (2, "waits"), (3, "runs")] {
         log.extend(approval(number, call));
     }
-    log.push(GrantGiven { grant: Grant::Tool { tool: "write".to_owned() } }.into());
+    log.push(GrantGiven { grant: Grant::Tool { tool: "write".to_owned() }, always: false }.into());
     log.extend([tool_started("done"), tool_finished("done", "ok"), tool_started("runs")]);
     let store = Store::in_memory(Commit::Thread).unwrap();
     let length = log.len() as u64;

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use weft_core::ask::AskKind;
 
 use crate::guard::{Permit, Policy};
-use crate::tool::{Context, Finished, Risk, Tool};
+use crate::permission::Need;
+use crate::tool::{Context, Finished, Tool};
 
 const MOST_OPTIONS: usize = 20;
 
@@ -46,9 +47,9 @@ impl Tool for AskUser {
         Ok(input)
     }
 
-    fn risk(&self, input: &Value) -> Risk {
+    fn needs(&self, input: &Value) -> Vec<Need> {
         let several = input.get("several").and_then(Value::as_bool).unwrap_or(false);
-        Risk::Ask(AskKind::Question { options: options(input), several })
+        vec![Need::Ask(AskKind::Question { options: options(input), several })]
     }
 
     fn summary(&self, input: &Value, _workspace: &Path) -> String {

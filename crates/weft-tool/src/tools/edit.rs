@@ -7,14 +7,14 @@ use std::sync::LazyLock;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use weft_core::ask::Grant;
 
 use crate::diff::Diff;
 use crate::file::{Known, ReadMarks, ReplaceError, Whole, ensure_writable, explain, read_whole, replace};
 use crate::guard::{Permit, Policy};
 use crate::path::{for_writing, shown};
+use crate::permission::Need;
 use crate::text;
-use crate::tool::{Context, Finished, Risk, Tool, blocking, parse};
+use crate::tool::{Context, Finished, Tool, blocking, parse, path};
 
 /// How often an edit is tried again on what somebody else made of the file meanwhile.
 const MOST_TRIES: usize = 5;
@@ -56,8 +56,8 @@ impl Tool for Edit {
         &SCHEMA
     }
 
-    fn risk(&self, _input: &Value) -> Risk {
-        Risk::Write
+    fn needs(&self, input: &Value) -> Vec<Need> {
+        vec![Need::Write(path(input).to_owned())]
     }
 
     /// Many models send a single edit without the list.
@@ -74,12 +74,8 @@ impl Tool for Edit {
         crate::input::accept(&SCHEMA, &Value::Object(outer))
     }
 
-    fn grant(&self, _input: &Value) -> Option<Grant> {
-        Some(Grant::Tool { tool: self.name().to_owned() })
-    }
-
     fn summary(&self, input: &Value, workspace: &Path) -> String {
-        format!("Edit `{}`", shown(workspace, self.path(input).unwrap_or_default()))
+        format!("Edit `{}`", shown(workspace, path(input)))
     }
 
     fn detail(&self, input: &Value, policy: &Policy<'_>) -> Result<String, String> {

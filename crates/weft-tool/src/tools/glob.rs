@@ -12,8 +12,9 @@ use tokio_util::sync::CancellationToken;
 use super::list::folder;
 use super::walk::{Base, is_file};
 use crate::guard::{Permit, Policy};
+use crate::permission::Need;
 use crate::text;
-use crate::tool::{Context, Finished, Risk, Tool, blocking};
+use crate::tool::{Context, Finished, Tool, blocking};
 
 const MOST_FILES: usize = 200;
 
@@ -37,12 +38,8 @@ impl Tool for Glob {
         &SCHEMA
     }
 
-    fn risk(&self, _input: &Value) -> Risk {
-        Risk::Read
-    }
-
-    fn path<'a>(&self, input: &'a Value) -> Option<&'a str> {
-        folder(input)
+    fn needs(&self, input: &Value) -> Vec<Need> {
+        vec![Need::Read(folder(input).unwrap_or(".").to_owned())]
     }
 
     fn summary(&self, input: &Value, workspace: &Path) -> String {

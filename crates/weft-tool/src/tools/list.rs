@@ -10,8 +10,9 @@ use tokio_util::sync::CancellationToken;
 use super::walk::Base;
 use crate::guard::{Permit, Policy};
 use crate::path::shown;
+use crate::permission::Need;
 use crate::text;
-use crate::tool::{Context, Finished, Risk, Tool, blocking};
+use crate::tool::{Context, Finished, Tool, blocking};
 
 const MOST_ENTRIES: usize = 300;
 /// A folder with at most this many entries shows its folders' contents too.
@@ -35,12 +36,8 @@ impl Tool for List {
         &SCHEMA
     }
 
-    fn risk(&self, _input: &Value) -> Risk {
-        Risk::Read
-    }
-
-    fn path<'a>(&self, input: &'a Value) -> Option<&'a str> {
-        folder(input)
+    fn needs(&self, input: &Value) -> Vec<Need> {
+        vec![Need::Read(folder(input).unwrap_or(".").to_owned())]
     }
 
     fn summary(&self, input: &Value, workspace: &Path) -> String {

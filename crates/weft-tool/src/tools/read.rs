@@ -16,8 +16,9 @@ use weft_core::message::Image;
 use crate::file::{ReadMarks, explain};
 use crate::guard::{Permit, Policy};
 use crate::path::{Located, shown};
+use crate::permission::Need;
 use crate::text;
-use crate::tool::{Context, Finished, Risk, Tool, blocking, parse};
+use crate::tool::{Context, Finished, Tool, blocking, parse, path};
 
 const MOST_LINES: u64 = 2_000;
 const MOST_BYTES: usize = 24 * 1024;
@@ -54,16 +55,16 @@ impl Tool for Read {
         &SCHEMA
     }
 
-    fn risk(&self, _input: &Value) -> Risk {
-        Risk::Read
+    fn needs(&self, input: &Value) -> Vec<Need> {
+        vec![Need::Read(path(input).to_owned())]
     }
 
     fn summary(&self, input: &Value, workspace: &Path) -> String {
-        format!("Read `{}`", shown(workspace, self.path(input).unwrap_or_default()))
+        format!("Read `{}`", shown(workspace, path(input)))
     }
 
     fn detail(&self, input: &Value, policy: &Policy<'_>) -> Result<String, String> {
-        let located = Located::new(policy.workspace, self.path(input).unwrap_or_default())?;
+        let located = Located::new(policy.workspace, path(input))?;
         Ok(located.path.display().to_string())
     }
 

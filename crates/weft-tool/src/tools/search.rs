@@ -16,8 +16,9 @@ use super::list::folder;
 use super::walk::{Base, is_file};
 use crate::guard::{Permit, Policy};
 use crate::path::{is_secret, shown};
+use crate::permission::Need;
 use crate::text;
-use crate::tool::{Context, Finished, Risk, Tool, blocking, parse};
+use crate::tool::{Context, Finished, Tool, blocking, parse};
 
 const MOST_MATCHES: usize = 100;
 const MOST_BYTES: usize = 24 * 1024;
@@ -59,12 +60,8 @@ impl Tool for Search {
         &SCHEMA
     }
 
-    fn risk(&self, _input: &Value) -> Risk {
-        Risk::Read
-    }
-
-    fn path<'a>(&self, input: &'a Value) -> Option<&'a str> {
-        folder(input)
+    fn needs(&self, input: &Value) -> Vec<Need> {
+        vec![Need::Read(folder(input).unwrap_or(".").to_owned())]
     }
 
     fn summary(&self, input: &Value, workspace: &Path) -> String {

@@ -7,13 +7,13 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use weft_core::ask::Grant;
 use weft_core::event::{Display, Outcome};
 
 use crate::guard::{Permit, Policy};
+use crate::permission::Need;
 use crate::process::{self, Ended, Program, Ran, Spec, Spill, Timing};
 use crate::text;
-use crate::tool::{Context, Finished, Risk, Tool, parse};
+use crate::tool::{Context, Finished, Tool, parse};
 
 pub(super) struct Shell;
 
@@ -51,16 +51,8 @@ impl Tool for Shell {
         }
     }
 
-    fn risk(&self, _input: &Value) -> Risk {
-        Risk::Run
-    }
-
-    fn path<'a>(&self, _input: &'a Value) -> Option<&'a str> {
-        None
-    }
-
-    fn grant(&self, input: &Value) -> Option<Grant> {
-        Some(Grant::Command { command: command(input).to_owned() })
+    fn needs(&self, input: &Value) -> Vec<Need> {
+        vec![Need::Run { line: command(input).to_owned(), outside: false }]
     }
 
     fn summary(&self, input: &Value, _workspace: &Path) -> String {

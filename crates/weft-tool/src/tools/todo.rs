@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use weft_core::event::{Display, TodoItem, TodoState};
 
 use crate::guard::{Permit, Policy};
+use crate::permission::Need;
 use crate::text;
-use crate::tool::{Context, Finished, Risk, Tool, parse};
+use crate::tool::{Context, Finished, Tool, parse};
 
 const MOST_ITEMS: usize = 100;
 
@@ -59,8 +60,8 @@ impl Tool for Todo {
         }
     }
 
-    fn risk(&self, _input: &Value) -> Risk {
-        Risk::Read
+    fn needs(&self, _input: &Value) -> Vec<Need> {
+        Vec::new()
     }
 
     fn summary(&self, _input: &Value, _workspace: &Path) -> String {

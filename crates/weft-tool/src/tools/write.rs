@@ -7,13 +7,13 @@ use std::sync::LazyLock;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use weft_core::ask::Grant;
 
 use crate::diff::Diff;
 use crate::file::{Known, ReadMarks, ReplaceError, ensure_writable, explain, read_whole, replace};
 use crate::guard::{Permit, Policy};
 use crate::path::{for_writing, shown};
-use crate::tool::{Context, Finished, Risk, Tool, blocking, parse};
+use crate::permission::Need;
+use crate::tool::{Context, Finished, Tool, blocking, parse, path};
 
 pub(super) struct Write;
 
@@ -41,16 +41,12 @@ impl Tool for Write {
         &SCHEMA
     }
 
-    fn risk(&self, _input: &Value) -> Risk {
-        Risk::Write
-    }
-
-    fn grant(&self, _input: &Value) -> Option<Grant> {
-        Some(Grant::Tool { tool: self.name().to_owned() })
+    fn needs(&self, input: &Value) -> Vec<Need> {
+        vec![Need::Write(path(input).to_owned())]
     }
 
     fn summary(&self, input: &Value, workspace: &Path) -> String {
-        format!("Write `{}`", shown(workspace, self.path(input).unwrap_or_default()))
+        format!("Write `{}`", shown(workspace, path(input)))
     }
 
     fn detail(&self, input: &Value, policy: &Policy<'_>) -> Result<String, String> {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use weft_core::Mode;
 use weft_core::ask::{AskKind, Grant};
 use weft_core::event::{Access, Display, Outcome};
-use weft_tool::{Context, Finished, GuardConfig, Permit, Policy, Registry, Risk, Tool, Verdict};
+use weft_tool::{Context, Finished, GuardConfig, Need, Permit, Policy, Registry, Tool, Verdict};
 
 use crate::world::World;
 
@@ -41,18 +41,18 @@ fn modes_and_places_decide() {
     let every = "ask every time";
     let cases = [
         ("read", json!({"path": "a.txt"}), ["run", "run", "run", "run"]),
-        ("read", json!({"path": &outside}), [every, every, "run", every]),
-        ("read", json!({"path": "link/x"}), [every, every, "run", every]),
+        ("read", json!({"path": &outside}), ["ask", "ask", "run", "ask"]),
+        ("read", json!({"path": "link/x"}), ["ask", "ask", "run", "ask"]),
         ("read", json!({"path": ".env"}), [every, every, every, every]),
         ("read", json!({"path": "~/.ssh/id_rsa"}), [every, every, every, every]),
         ("read", json!({"path": ".git/config"}), ["run", "run", "run", "run"]),
         ("read", json!({"path": &saved}), ["run", "run", "run", "run"]),
         ("list", json!({}), ["run", "run", "run", "run"]),
-        ("list", json!({"path": ".."}), [every, every, "run", every]),
+        ("list", json!({"path": ".."}), ["ask", "ask", "run", "ask"]),
         ("glob", json!({"pattern": "*"}), ["run", "run", "run", "run"]),
-        ("glob", json!({"pattern": "*", "path": "../ws-evil"}), [every, every, "run", every]),
+        ("glob", json!({"pattern": "*", "path": "../ws-evil"}), ["ask", "ask", "run", "ask"]),
         ("search", json!({"pattern": "x"}), ["run", "run", "run", "run"]),
-        ("search", json!({"pattern": "x", "path": "link"}), [every, every, "run", every]),
+        ("search", json!({"pattern": "x", "path": "link"}), ["ask", "ask", "run", "ask"]),
         ("search", json!({"pattern": "x", "path": ".env"}), [every, every, every, every]),
         ("todo", json!({"items": []}), ["run", "run", "run", "run"]),
         ("ask_user", json!({"question": "Which?"}), ["question"; 4]),
@@ -73,15 +73,14 @@ fn modes_and_places_decide() {
         ("read", json!({}), ["invalid"; 4]),
         ("shell", json!({"command": "  "}), ["invalid"; 4]),
     ];
-    let grants = vec![
-        Grant::Tool { tool: "write".into() },
-        Grant::Tool { tool: "edit".into() },
-        Grant::Command { command: "make".into() },
-    ];
+    world.allow("write **");
+    world.allow("exactly make");
+    let granted = std::mem::take(&mut world.rules);
+    let none = world.rules.clone();
     for (tool, input, expected) in cases {
-        let modes = [(Mode::Safe, vec![]), (Mode::Ask, vec![]), (Mode::Auto, vec![]), (Mode::Ask, grants.clone())];
-        let words = modes.map(|(mode, grants)| {
-            (world.mode, world.grants) = (mode, grants);
+        let modes = [(Mode::Safe, &none), (Mode::Ask, &none), (Mode::Auto, &none), (Mode::Ask, &granted)];
+        let words = modes.map(|(mode, rules)| {
+            (world.mode, world.rules) = (mode, rules.clone());
             word(&world.prepare(tool, input.clone()))
         });
         assert_eq!(words, expected, "{tool} {input}");
@@ -92,9 +91,11 @@ fn modes_and_places_decide() {
 fn grants_do_not_reach_into_safe_mode() {
     let mut world = World::new();
     world.mode = Mode::Safe;
-    world.grants = vec![Grant::Command { command: "ls".into() }];
-    let Verdict::Refuse { outcome, text, summary } = world.prepare("shell", json!({"command": "ls"})) else { panic!() };
-    assert_eq!((outcome, summary.as_str()), (Outcome::Denied, "Run `ls`"));
+    world.allow("run make");
+    let Verdict::Refuse { outcome, text, summary } = world.prepare("shell", json!({"command": "make"})) else {
+        panic!()
+    };
+    assert_eq!((outcome, summary.as_str()), (Outcome::Denied, "Run `make`"));
     assert!(text.contains("`safe` mode") && text.contains("Shift+Tab"), "{text}");
 }
 
@@ -110,7 +111,7 @@ fn an_ask_shows_exactly_what_would_happen() {
     };
     assert_eq!((tool.as_str(), question.as_str()), ("edit", "Edit `a.txt`?"));
     assert!(detail.contains("-two\n+2\n"), "{detail}");
-    assert_eq!(grant, Some(Grant::Tool { tool: "edit".into() }));
+    assert_eq!(grant, Some(Grant::Rules { rules: vec!["write **".into()] }));
 
     let command = "cargo test \\\n  --all";
     let Verdict::Ask { kind: AskKind::Approval { detail, grant, .. }, question } =
@@ -119,7 +120,7 @@ fn an_ask_shows_exactly_what_would_happen() {
         panic!()
     };
     assert_eq!((detail.as_str(), question.as_str()), (command, "Run `cargo test \\…`?"));
-    assert_eq!(grant, Some(Grant::Command { command: command.into() }));
+    assert_eq!(grant, Some(Grant::Rules { rules: vec!["run cargo test".into()] }));
 
     let Verdict::Ask { question, .. } = world.prepare("read", json!({"path": "/etc/hosts"})) else { panic!() };
     assert_eq!(question, "Read `/etc/hosts`? It is outside the workspace.");
@@ -237,8 +238,8 @@ impl Tool for Rogue {
     fn accept(&self, input: &Value) -> Result<Value, String> {
         Ok(input.clone())
     }
-    fn risk(&self, _input: &Value) -> Risk {
-        Risk::Read
+    fn needs(&self, _input: &Value) -> Vec<Need> {
+        Vec::new()
     }
     fn summary(&self, _input: &Value, _workspace: &Path) -> String {
         "Misbehave".into()

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use weft_core::ask::Grant;
 use weft_core::event::{Outcome, Plan};
 use weft_core::{CallId, Mode, SessionId, ToolCall};
-use weft_tool::{Context, Finished, Guard, GuardConfig, Policy, ReadMarks, Registry, Verdict};
+use weft_tool::{
+    Context, Decision, Finished, Guard, GuardConfig, Policy, ReadMarks, Registry, Role, Rule, Rules, Verdict,
+};
 
 pub struct World {
     _dir: tempfile::TempDir,
@@ -18,7 +19,7 @@ pub struct World {
     pub marks: ReadMarks,
     pub cancel: CancellationToken,
     pub mode: Mode,
-    pub grants: Vec<Grant>,
+    pub rules: Arc<Rules>,
     pub approved: bool,
     pub live: Arc<Mutex<String>>,
 }
@@ -45,7 +46,7 @@ impl World {
             marks: ReadMarks::default(),
             cancel: CancellationToken::new(),
             mode: Mode::Auto,
-            grants: Vec::new(),
+            rules: Arc::default(),
             approved: false,
             live: Arc::default(),
         }
@@ -62,6 +63,11 @@ impl World {
         std::fs::read_to_string(self.workspace.join(name)).unwrap()
     }
 
+    pub fn allow(&mut self, rule: &str) {
+        let rule = Rule::parse(Decision::Allow, rule, &self.workspace).unwrap();
+        self.rules = Arc::new(self.rules.and([rule]));
+    }
+
     pub fn outputs(&self) -> PathBuf {
         self.root.join("outputs")
     }
@@ -74,7 +80,8 @@ impl World {
             workspace: self.workspace.clone(),
             outputs: self.outputs(),
             mode: self.mode,
-            grants: self.grants.clone(),
+            role: Role::Worker,
+            rules: self.rules.clone(),
             approved: self.approved,
             read_marks: self.marks.clone(),
             cancel: self.cancel.clone(),
@@ -104,7 +111,8 @@ impl World {
         let outputs = self.outputs();
         let policy = Policy {
             mode: self.mode,
-            grants: &self.grants,
+            role: Role::Worker,
+            rules: &self.rules,
             workspace: &self.workspace,
             outputs: &outputs,
             read_marks: &self.marks,

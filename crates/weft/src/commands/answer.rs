@@ -32,13 +32,14 @@ pub fn read_answer(kind: &AskKind, words: &[String]) -> Result<Answer, UsageErro
     match (kind, first.to_lowercase().as_str()) {
         (AskKind::Approval { .. }, "yes" | "y" | "once") => Ok(Answer::Approve { scope: Choice::Once }),
         (AskKind::Approval { grant: Some(_), .. }, "session" | "s") => Ok(Answer::Approve { scope: Choice::Session }),
-        (AskKind::Approval { grant: None, .. }, "session" | "s") => {
-            Err(UsageError("this cannot be allowed for a whole session: answer yes or no".to_owned()))
+        (AskKind::Approval { grant: Some(_), .. }, "always" | "a") => Ok(Answer::Approve { scope: Choice::Always }),
+        (AskKind::Approval { grant: None, .. }, "session" | "s" | "always" | "a") => {
+            Err(UsageError("this cannot be allowed beforehand: answer yes or no".to_owned()))
         }
         (AskKind::Approval { .. }, "no" | "n") => Ok(Answer::Reject { message }),
-        (AskKind::Approval { .. }, _) => {
-            Err(UsageError(format!("`{first}` is not an answer here: say yes, session, or no with what to do instead")))
-        }
+        (AskKind::Approval { .. }, _) => Err(UsageError(format!(
+            "`{first}` is not an answer here: say yes, session, always, or no with what to do instead"
+        ))),
         (AskKind::Question { .. }, _) => Ok(answer_in_words(kind, text.trim())),
     }
 }

@@ -85,8 +85,12 @@ fn approval_choices(grant: Option<&Grant>, writing: bool, hides: bool, room: usi
         let what = match grant {
             Grant::Tool { tool } => format!("every {}", clean_row(tool)),
             Grant::Command { .. } => "this command".to_owned(),
+            Grant::Rules { rules } => clean_row(&rules.join(", ")),
         };
         choices.push(("s", format!("for this session ({what})")));
+        if let Grant::Rules { .. } = grant {
+            choices.push(("a", "always in this project".to_owned()));
+        }
     }
     choices.push(("n", "no".to_owned()));
     choices.push(("e", "say something else".to_owned()));

@@ -164,6 +164,7 @@ pub fn end_rows(reason: &EndReason, look: &Look) -> Vec<Line> {
 pub fn answered_rows(question: &str, answer: &Answer, look: &Look) -> Vec<Line> {
     let words = match answer {
         Answer::Approve { scope: Choice::Once } => "yes, once".to_owned(),
+        Answer::Approve { scope: Choice::Always } => "yes, always in this project".to_owned(),
         Answer::Approve { scope: Choice::Session } => "yes, for this session".to_owned(),
         Answer::Reject { message: None } => "no".to_owned(),
         Answer::Reject { message: Some(message) } => format!("no: {}", clean_row(message)),

@@ -138,6 +138,7 @@ impl CardKeys {
             AskKind::Approval { detail, grant, .. } => match letter.to_ascii_lowercase() {
                 'y' => return self.answer(ask, Answer::Approve { scope: Choice::Once }),
                 's' if grant.is_some() => return self.answer(ask, Answer::Approve { scope: Choice::Session }),
+                'a' if grant.is_some() => return self.answer(ask, Answer::Approve { scope: Choice::Always }),
                 'n' => return self.answer(ask, Answer::Reject { message: None }),
                 'v' => return CardOutcome::ViewAll { detail: detail.clone() },
                 'e' => {

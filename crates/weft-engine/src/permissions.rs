@@ -1,0 +1,100 @@
+//! The person's rules for a workspace: from their settings, from what they said yes to for good,
+//! and, only to forbid or to ask, from the project.
+//!
+//! What is allowed for good is kept in the person's own folder, by workspace, never in the project:
+//! a project that somebody else made must not bring its own permissions.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use weft_core::ask::Grant;
+use weft_tool::{Decision, Rule, RuleError, Rules};
+
+/// `[permissions]` in a settings file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PermissionSettings {
+    pub allow: Vec<String>,
+    pub ask: Vec<String>,
+    pub deny: Vec<String>,
+}
+
+impl PermissionSettings {
+    /// Every rule, read; the first that cannot be is an error.
+    pub fn read(&self, workspace: &Path) -> Result<Vec<Rule>, RuleError> {
+        let lists = [(Decision::Allow, &self.allow), (Decision::Ask, &self.ask), (Decision::Deny, &self.deny)];
+        let rules = lists.into_iter().flat_map(|(decision, texts)| texts.iter().map(move |text| (decision, text)));
+        rules.map(|(decision, text)| Rule::parse(decision, text, workspace)).collect()
+    }
+
+    /// Adds rules that come after these.
+    pub(crate) fn extend(&mut self, more: Self) {
+        self.allow.extend(more.allow);
+        self.ask.extend(more.ask);
+        self.deny.extend(more.deny);
+    }
+}
+
+/// What was allowed for good, by workspace.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Remembered {
+    workspaces: BTreeMap<String, Vec<String>>,
+}
+
+pub(crate) struct Permissions {
+    settings: PermissionSettings,
+    file: PathBuf,
+    /// Held while the file is read and written.
+    writing: Mutex<()>,
+}
+
+impl Permissions {
+    pub(crate) fn new(settings: PermissionSettings, file: PathBuf) -> Self {
+        Self { settings, file, writing: Mutex::new(()) }
+    }
+
+    /// The rules that hold in a session. What cannot be read allows nothing.
+    pub(crate) fn rules(&self, workspace: &Path, grants: &[Grant]) -> Rules {
+        let remembered = self.load().workspaces.remove(&*workspace.to_string_lossy()).unwrap_or_default();
+        let given = grants.iter().flat_map(|grant| match grant {
+            Grant::Rules { rules } => rules.clone(),
+            Grant::Tool { .. } => vec!["write **".to_owned()],
+            Grant::Command { .. } => Vec::new(),
+        });
+        let allowed = remembered.into_iter().chain(given);
+        let allowed = allowed.filter_map(|text| Rule::parse(Decision::Allow, &text, workspace).ok());
+        Rules::new(self.settings.read(workspace).unwrap_or_default()).and(allowed)
+    }
+
+    /// Keeps a yes for every later session in this workspace.
+    pub(crate) fn remember(&self, workspace: &Path, grant: &Grant) -> std::io::Result<()> {
+        let Grant::Rules { rules } = grant else { return Ok(()) };
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut remembered = self.load();
+        let kept = remembered.workspaces.entry(workspace.to_string_lossy().into_owned()).or_default();
+        for rule in rules {
+            if !kept.contains(rule) {
+                kept.push(rule.clone());
+            }
+        }
+        let text = toml::to_string_pretty(&remembered).map_err(std::io::Error::other)?;
+        if let Some(folder) = self.file.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let beside = self.file.with_extension(format!("{}.new", std::process::id()));
+        std::fs::write(&beside, text)?;
+        std::fs::rename(&beside, &self.file)
+    }
+
+    fn load(&self) -> Remembered {
+        let text = std::fs::read_to_string(&self.file).unwrap_or_default();
+        toml::from_str(&text).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+#[path = "permissions_tests.rs"]
+mod tests;

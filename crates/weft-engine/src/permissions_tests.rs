@@ -1,0 +1,48 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use weft_tool::permission::command::Line;
+use weft_tool::permission::rules::Deed;
+
+fn allows(rules: &Rules, command: &str) -> bool {
+    let line = Line::parse(command);
+    let simple = line.commands.first().unwrap();
+    rules.decide(Deed::Run(simple)).is_some_and(|rule| rule.decision == Decision::Allow)
+}
+
+#[test]
+fn a_yes_for_good_holds_in_that_workspace_only_and_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config/permissions.toml");
+    let grant = Grant::Rules { rules: vec!["run cargo test".to_owned()] };
+    let first = Permissions::new(PermissionSettings::default(), file.clone());
+    first.remember(Path::new("/code/a"), &grant).unwrap();
+    first.remember(Path::new("/code/a"), &grant).unwrap();
+
+    let later = Permissions::new(PermissionSettings::default(), file);
+    assert!(allows(&later.rules(Path::new("/code/a"), &[]), "cargo test -q"));
+    assert!(!allows(&later.rules(Path::new("/code/b"), &[]), "cargo test -q"));
+    assert_eq!(later.load().workspaces.get("/code/a").unwrap().len(), 1, "kept once");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_allows_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("permissions.toml");
+    std::fs::write(&file, "workspaces = 3").unwrap();
+    let permissions = Permissions::new(PermissionSettings::default(), file);
+    assert!(!allows(&permissions.rules(Path::new("/code/a"), &[]), "cargo test"));
+}
+
+#[test]
+fn a_longer_rule_decides() {
+    let settings = PermissionSettings {
+        allow: vec!["run git push origin docs".to_owned()],
+        deny: vec!["run git push".to_owned()],
+        ..PermissionSettings::default()
+    };
+    let permissions = Permissions::new(settings, PathBuf::from("/nowhere/permissions.toml"));
+    let rules = permissions.rules(Path::new("/code/a"), &[]);
+    assert!(allows(&rules, "git push origin docs"));
+    assert!(!allows(&rules, "git push origin main"));
+}

@@ -1,0 +1,463 @@
+//! What a command line would run: every command in it, wherever it hides, and every file it
+//! redirects to.
+//!
+//! This is a reader for permissions, not a shell. It follows the shell's grammar as far as that
+//! is certain; whatever it does not follow makes the line *unclear*, and an unclear line is never
+//! allowed by a rule. Commands inside unclear lines are collected all the same, so that rules
+//! that forbid still see them. It keeps no state, starts nothing, and its depth is bounded.
+
+use super::wrapper;
+
+/// Deeper nesting than any honest command line has.
+const DEEPEST: usize = 24;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Line {
+    pub commands: Vec<Simple>,
+    /// Files that redirections write.
+    pub writes: Vec<Word>,
+    /// Files that redirections read.
+    pub reads: Vec<Word>,
+    /// Why it cannot be told what this line runs.
+    pub unclear: Option<&'static str>,
+}
+
+/// One program with its arguments.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Simple {
+    pub words: Vec<Word>,
+    /// Names of the variables that are set for it alone.
+    pub variables: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Word {
+    /// As the program gets it, with quotes removed; what the shell would put in is missing.
+    pub text: String,
+    /// The shell puts nothing in.
+    pub literal: bool,
+}
+
+impl Word {
+    pub fn literal(text: impl Into<String>) -> Self {
+        Self { text: text.into(), literal: true }
+    }
+}
+
+impl Line {
+    pub fn parse(line: &str) -> Self {
+        Self::nested(line, 0)
+    }
+
+    pub(super) fn nested(line: &str, depth: usize) -> Self {
+        let mut reader = Reader { rest: line, depth, in_backtick: false, line: Self::default(), bodies: Vec::new() };
+        reader.list(End::Text);
+        reader.line
+    }
+
+    pub(super) fn is_unclear(&mut self, why: &'static str) {
+        self.unclear.get_or_insert(why);
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.commands.extend(other.commands);
+        self.writes.extend(other.writes);
+        self.reads.extend(other.reads);
+        if let Some(why) = other.unclear {
+            self.is_unclear(why);
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Text,
+    Parenthesis,
+    Backtick,
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    depth: usize,
+    in_backtick: bool,
+    line: Line,
+    /// Ends of here-documents whose text begins on the next line, and whether it is expanded.
+    bodies: Vec<(String, bool)>,
+}
+
+/// What is being read.
+#[derive(Default)]
+struct Pending {
+    simple: Simple,
+    /// The words that follow a `for` are no command.
+    values: bool,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<char> {
+        self.rest.chars().next()
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.rest = self.rest.get(bytes..).unwrap_or_default();
+    }
+
+    fn eat(&mut self, token: &str) -> bool {
+        let found = self.rest.starts_with(token);
+        if found {
+            self.skip(token.len());
+        }
+        found
+    }
+
+    /// Commands up to the end of the text or of what encloses them.
+    fn list(&mut self, end: End) {
+        if self.depth > DEEPEST {
+            self.line.is_unclear("it is nested too deeply");
+            self.rest = "";
+            return;
+        }
+        let mut pending = Pending::default();
+        while let Some(next) = self.peek() {
+            match next {
+                ' ' | '\t' | '\r' => self.skip(1),
+                '\\' if self.rest.starts_with("\\\n") => self.skip(2),
+                '#' => {
+                    let length = self.rest.find('\n').unwrap_or(self.rest.len());
+                    self.skip(length);
+                }
+                '\n' => {
+                    self.skip(1);
+                    self.flush(&mut pending);
+                    self.skip_bodies();
+                }
+                ')' if end == End::Parenthesis => {
+                    self.skip(1);
+                    return self.flush(&mut pending);
+                }
+                '`' if end == End::Backtick => {
+                    self.skip(1);
+                    return self.flush(&mut pending);
+                }
+                '`' if self.in_backtick => {
+                    self.skip(1);
+                    self.line.is_unclear("its backticks are entangled");
+                }
+                ')' => {
+                    self.skip(1);
+                    self.line.is_unclear("it has a stray parenthesis or a `case`");
+                    self.flush(&mut pending);
+                }
+                '(' => self.parenthesis(&mut pending),
+                ';' | '|' => {
+                    self.skip(1);
+                    self.flush(&mut pending);
+                }
+                '&' if self.rest.starts_with("&>") => self.redirection(""),
+                '&' => {
+                    self.skip(1);
+                    self.flush(&mut pending);
+                }
+                '<' | '>' => {
+                    if self.rest.starts_with("<(") || self.rest.starts_with(">(") {
+                        self.word(&mut pending);
+                    } else {
+                        self.redirection("");
+                    }
+                }
+                _ => self.word(&mut pending),
+            }
+        }
+        if end != End::Text {
+            self.line.is_unclear("a parenthesis or backtick is not closed");
+        }
+        self.flush(&mut pending);
+    }
+
+    fn parenthesis(&mut self, pending: &mut Pending) {
+        self.skip(1);
+        if !pending.simple.words.is_empty() {
+            self.line.is_unclear("it defines a function or has a parenthesis inside a command");
+        }
+        if self.rest.starts_with('(') {
+            self.line.is_unclear("it computes");
+        }
+        self.flush(pending);
+        self.enclosed(End::Parenthesis);
+    }
+
+    /// Reads what is enclosed, as commands of this line.
+    fn enclosed(&mut self, end: End) {
+        let outer = self.in_backtick;
+        self.in_backtick |= end == End::Backtick;
+        self.depth += 1;
+        self.list(end);
+        self.depth -= 1;
+        self.in_backtick = outer;
+    }
+
+    fn flush(&mut self, pending: &mut Pending) {
+        let Pending { simple, values } = std::mem::take(pending);
+        if values || (simple.words.is_empty() && simple.variables.is_empty()) {
+            return;
+        }
+        let unwrapped = wrapper::unwrap(simple, self.depth);
+        self.line.add(unwrapped);
+    }
+
+    fn word(&mut self, pending: &mut Pending) {
+        let bare = self.rest;
+        let (word, quoted) = self.read_word();
+        if let Some(next) = self.peek()
+            && (next == '<' || next == '>')
+            && !quoted
+            && !word.text.is_empty()
+            && word.text.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            return self.redirection(&word.text);
+        }
+        if pending.values {
+            return;
+        }
+        if !pending.simple.words.is_empty() {
+            return pending.simple.words.push(word);
+        }
+        if !quoted && word.literal && self.keyword(&word.text, pending) {
+            return;
+        }
+        match assignment(bare, &word) {
+            Some(name) => pending.simple.variables.push(name),
+            None => pending.simple.words.push(word),
+        }
+    }
+
+    /// Words of the grammar where a command could begin.
+    fn keyword(&mut self, word: &str, pending: &mut Pending) -> bool {
+        match word {
+            "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "{" | "}" | "!" => {}
+            "for" | "select" => pending.values = true,
+            "case" | "esac" | "function" | "coproc" => {
+                self.line.is_unclear("it has a `case`, a function or a coprocess")
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn redirection(&mut self, _descriptor: &str) {
+        const OPERATORS: [&str; 11] = ["&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", ">>", ">&", ">|", ">"];
+        let operator = OPERATORS.into_iter().find(|operator| self.eat(operator)).unwrap_or_else(|| {
+            self.skip(1);
+            "<"
+        });
+        while matches!(self.peek(), Some(' ' | '\t')) {
+            self.skip(1);
+        }
+        let (target, quoted) = self.read_word();
+        let is_descriptor = target.text == "-" || target.text.bytes().all(|byte| byte.is_ascii_digit());
+        match operator {
+            "<<" | "<<-" => self.bodies.push((target.text, !quoted)),
+            "<<<" => {}
+            "<&" | ">&" if is_descriptor && target.literal => {}
+            "<" | "<&" => self.line.reads.push(target),
+            _ => self.line.writes.push(target),
+        }
+    }
+
+    /// Steps over here-documents. One that the shell expands can run commands.
+    fn skip_bodies(&mut self) {
+        for (end, expanded) in std::mem::take(&mut self.bodies) {
+            let mut found = false;
+            while !self.rest.is_empty() {
+                let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+                self.rest = rest;
+                if line.trim_start_matches('\t') == end {
+                    found = true;
+                    break;
+                }
+                if expanded && (line.contains("$(") || line.contains('`')) {
+                    self.line.is_unclear("a here-document runs commands");
+                }
+            }
+            if !found {
+                self.line.is_unclear("a here-document does not end");
+            }
+        }
+    }
+
+    /// One word, and whether any of it was quoted.
+    fn read_word(&mut self) -> (Word, bool) {
+        let mut word = Word { text: String::new(), literal: true };
+        let mut quoted = false;
+        while let Some(next) = self.peek() {
+            match next {
+                ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | ')' | '(' => break,
+                '<' | '>' => {
+                    if !(self.rest.starts_with("<(") || self.rest.starts_with(">(")) {
+                        break;
+                    }
+                    self.skip(2);
+                    word.literal = false;
+                    self.enclosed(End::Parenthesis);
+                }
+                '\'' => {
+                    quoted = true;
+                    self.skip(1);
+                    self.single_quoted(&mut word);
+                }
+                '"' => {
+                    quoted = true;
+                    self.skip(1);
+                    self.double_quoted(&mut word);
+                }
+                '\\' => {
+                    quoted = true;
+                    self.skip(1);
+                    if let Some(letter) = self.peek() {
+                        self.skip(letter.len_utf8());
+                        if letter != '\n' {
+                            word.text.push(letter);
+                        }
+                    }
+                }
+                '$' => self.dollar(&mut word),
+                '`' if self.in_backtick => break,
+                '`' => {
+                    self.skip(1);
+                    word.literal = false;
+                    self.enclosed(End::Backtick);
+                }
+                '*' | '?' | '[' | '{' | '~' => {
+                    // Alone, as in `[ -f x ]` or `{`, it is a command of its own.
+                    word.literal &= self.stands_alone(next, &word) || (next == '~' && !begins_a_path(&word.text));
+                    self.skip(1);
+                    word.text.push(next);
+                }
+                letter => {
+                    self.skip(letter.len_utf8());
+                    word.text.push(letter);
+                }
+            }
+        }
+        (word, quoted)
+    }
+
+    fn stands_alone(&self, letter: char, word: &Word) -> bool {
+        let after = self.rest.get(1..).and_then(|rest| rest.chars().next());
+        let ends = after.is_none_or(|after| after.is_whitespace());
+        let doubled = letter == '[' && self.rest.starts_with("[[") && word.text.is_empty();
+        (word.text.is_empty() || word.text == "[") && matches!(letter, '[' | '{') && (ends || doubled)
+    }
+
+    fn single_quoted(&mut self, word: &mut Word) {
+        match self.rest.split_once('\'') {
+            Some((text, rest)) => {
+                word.text.push_str(text);
+                self.rest = rest;
+            }
+            None => {
+                self.line.is_unclear("a quote is not closed");
+                self.rest = "";
+            }
+        }
+    }
+
+    fn double_quoted(&mut self, word: &mut Word) {
+        while let Some(next) = self.peek() {
+            match next {
+                '"' => return self.skip(1),
+                '$' => self.dollar(word),
+                '`' if self.in_backtick => {
+                    self.skip(1);
+                    self.line.is_unclear("its backticks are entangled");
+                }
+                '`' => {
+                    self.skip(1);
+                    word.literal = false;
+                    self.enclosed(End::Backtick);
+                }
+                '\\' => {
+                    self.skip(1);
+                    match self.peek() {
+                        Some(letter @ ('$' | '`' | '"' | '\\')) => {
+                            self.skip(1);
+                            word.text.push(letter);
+                        }
+                        Some('\n') => self.skip(1),
+                        _ => word.text.push('\\'),
+                    }
+                }
+                letter => {
+                    self.skip(letter.len_utf8());
+                    word.text.push(letter);
+                }
+            }
+        }
+        self.line.is_unclear("a quote is not closed");
+    }
+
+    /// An expansion. Its value is not known here.
+    fn dollar(&mut self, word: &mut Word) {
+        self.skip(1);
+        match self.peek() {
+            Some('(') => {
+                self.skip(1);
+                word.literal = false;
+                if self.rest.starts_with('(') {
+                    self.line.is_unclear("it computes");
+                }
+                self.enclosed(End::Parenthesis);
+            }
+            Some('{') => {
+                word.literal = false;
+                self.skip(1);
+                self.braced();
+            }
+            // `$'…'` has escapes of its own.
+            Some('\'' | '"') => {
+                word.literal = false;
+                self.line.is_unclear("it has escapes in quotes");
+            }
+            Some(letter) if letter.is_alphanumeric() || "_@*#?-$!".contains(letter) => {
+                word.literal = false;
+                let name = |letter: char| letter.is_alphanumeric() || letter == '_';
+                let length = if name(letter) {
+                    self.rest.find(|letter| !name(letter)).unwrap_or(self.rest.len())
+                } else {
+                    letter.len_utf8()
+                };
+                self.skip(length);
+            }
+            _ => word.text.push('$'),
+        }
+    }
+
+    /// `${…}` can hold anything, commands too.
+    fn braced(&mut self) {
+        let length = self.rest.find('}').unwrap_or(self.rest.len());
+        let inside = self.rest.get(..length).unwrap_or_default();
+        if inside.contains(['`', '$', '{', '@', '\'', '"', '(']) || length == self.rest.len() {
+            self.line.is_unclear("it has an expansion inside an expansion");
+        } else {
+            self.skip(length + 1);
+        }
+    }
+}
+
+/// Whether a `~` after this would mean somebody's home.
+fn begins_a_path(before: &str) -> bool {
+    before.is_empty() || before.ends_with(['=', ':'])
+}
+
+/// The name of the variable, if a word sets one. Quotes or expansions before `=` make it a command.
+fn assignment(bare: &str, word: &Word) -> Option<String> {
+    let (name, _) = bare.split_once('=')?;
+    let name = name.trim_end_matches('+');
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let begins = name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
+    (plain && begins && word.text.starts_with(name)).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;

@@ -1,0 +1,166 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+/// The commands of a line, with `?` for what the shell makes up.
+fn commands(line: &str) -> Vec<String> {
+    let words = |simple: &Simple| {
+        let words =
+            simple.words.iter().map(|word| if word.literal { word.text.clone() } else { format!("{}?", word.text) });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    Line::parse(line).commands.iter().map(words).collect()
+}
+
+#[test]
+fn every_command_is_found() {
+    let cases: &[(&str, &[&str])] = &[
+        ("ls", &["ls"]),
+        ("ls -la 'a b' \"c d\" e\\ f", &["ls -la a b c d e f"]),
+        ("ls; rm x", &["ls", "rm x"]),
+        ("ls && rm x || touch y", &["ls", "rm x", "touch y"]),
+        ("ls | xargs rm", &["ls", "rm ?"]),
+        ("ls & rm x", &["ls", "rm x"]),
+        ("ls\nrm x", &["ls", "rm x"]),
+        ("ls \\\n -l", &["ls -l"]),
+        ("echo $(rm x)", &["rm x", "echo ?"]),
+        ("echo `rm x`", &["rm x", "echo ?"]),
+        ("echo \"$(rm x)\"", &["rm x", "echo ?"]),
+        ("echo \"a `rm x` b\"", &["rm x", "echo a  b?"]),
+        ("cat <(rm x)", &["rm x", "cat ?"]),
+        ("tee >(rm x)", &["rm x", "tee ?"]),
+        ("(cd a; rm x)", &["cd a", "rm x"]),
+        ("{ rm x; }", &["rm x"]),
+        ("if true; then rm x; fi", &["true", "rm x"]),
+        ("for f in a b; do rm x; done", &["rm x"]),
+        ("while true; do rm x; done", &["true", "rm x"]),
+        ("! rm x", &["rm x"]),
+        ("time rm x", &["rm x"]),
+        ("env LANG=C rm x", &["rm x"]),
+        ("env -i -u HOME rm x", &["rm x"]),
+        ("nohup nice -n 5 rm x", &["rm x"]),
+        ("timeout -k 1 5 rm x", &["rm x"]),
+        ("sudo -u root rm x", &["sudo -u root rm x", "rm x"]),
+        ("bash -c 'rm x; ls'", &["rm x", "ls", "bash -c rm x; ls"]),
+        ("sh -ec 'rm x'", &["rm x", "sh -ec rm x"]),
+        ("eval 'rm x'", &["rm x", "eval rm x"]),
+        ("find . -name '*.o' -exec rm {} \\;", &["rm {}?", "find . -name *.o -exec rm {}? ;"]),
+        ("find . -execdir sh -c 'rm x' +", &["rm x", "sh -c rm x", "find . -execdir sh -c rm x +"]),
+        ("xargs -n 1 -I {} rm {}", &["rm {}? ?"]),
+        ("command rm x", &["rm x"]),
+        ("RUST_LOG=1 rm x", &["rm x"]),
+        ("r''m x", &["rm x"]),
+        ("\\rm x", &["rm x"]),
+        ("'rm' x", &["rm x"]),
+        ("ls # rm x", &["ls"]),
+        ("cat <<EOF\nrm x\nEOF\nls", &["cat", "ls"]),
+        ("echo a=b", &["echo a=b"]),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(commands(line), *expected, "{line}");
+        assert_eq!(Line::parse(line).unclear, None, "{line}");
+    }
+}
+
+#[test]
+fn what_cannot_be_told_is_unclear() {
+    let lines = [
+        "$X",
+        "`cat x` y",
+        "$(cat x)",
+        "eval \"$X\"",
+        "bash -c \"$X\"",
+        "source x",
+        ". x",
+        "trap 'rm x' EXIT",
+        "alias ls='rm x'",
+        "LD_PRELOAD=x ls",
+        "PATH=. ls",
+        "env PATH=. ls",
+        "env -S 'rm x'",
+        "ls() { rm x; }",
+        "function ls { rm x; }",
+        "case x in x) rm y;; esac",
+        "$'rm' x",
+        "ls ${X:-$(rm x)}",
+        "ls ${X:-`rm x`}",
+        "ls ${X@P}",
+        "echo 'open",
+        "echo \"open",
+        "echo $(ls",
+        "echo `ls",
+        "cat <<EOF\n$(rm x)\nEOF",
+        "cat <<EOF\nno end",
+        "((x))",
+        "echo $((1+1))",
+        "coproc rm x",
+        "ssh host rm x",
+        "busybox rm x",
+        "chroot / rm x",
+        "GIT_SSH_COMMAND=x git fetch",
+    ];
+    for line in lines {
+        assert!(Line::parse(line).unclear.is_some(), "{line}");
+    }
+}
+
+#[test]
+fn unclear_lines_still_show_their_commands() {
+    for line in [
+        "case x in x) rm y;; esac",
+        "f() { rm y; }; f",
+        "LD_PRELOAD=x rm y",
+        "echo \"${X:-$(rm y)}\"",
+        "trap 'x' EXIT; rm y",
+    ] {
+        assert!(commands(line).iter().any(|command| command.starts_with("rm y")), "{line}: {:?}", commands(line));
+    }
+}
+
+#[test]
+fn redirections_name_their_files() {
+    let cases: &[(&str, &[&str], &[&str])] = &[
+        ("ls > a", &["a"], &[]),
+        ("ls >> a 2> b", &["a", "b"], &[]),
+        ("ls &> a", &["a"], &[]),
+        ("ls >| a", &["a"], &[]),
+        ("ls >& a", &["a"], &[]),
+        ("ls 2>&1", &[], &[]),
+        ("ls <> a", &["a"], &[]),
+        ("> a", &["a"], &[]),
+        ("cat < a", &[], &["a"]),
+        ("cat <<< a", &[], &[]),
+        ("(ls) > 'a b'", &["a b"], &[]),
+        ("ls 2>/dev/null", &["/dev/null"], &[]),
+    ];
+    for (line, writes, reads) in cases {
+        let parsed = Line::parse(line);
+        let texts = |words: &[Word]| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
+        assert_eq!(texts(&parsed.writes), *writes, "{line}");
+        assert_eq!(texts(&parsed.reads), *reads, "{line}");
+    }
+}
+
+#[test]
+fn depth_is_bounded() {
+    for open in ["(", "$(", "<(", "`", "\"$(", "bash -c '", "eval ", "nohup ", "env "] {
+        let line = open.repeat(50_000);
+        let _ = Line::parse(&line);
+    }
+    assert!(Line::parse(&format!("{}rm x", "(".repeat(100))).unclear.is_some());
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_read(line in "[ a-z$`'\"(){}<>|&;#=*~!\\[\\]\\\\\n0-9-]{0,60}") {
+        let _ = Line::parse(&line);
+    }
+
+    #[test]
+    fn a_command_after_a_separator_is_found(before in "[a-z ]{0,8}", after in "[a-z ]{0,8}") {
+        for separator in [";", "&&", "||", "|", "\n", "&"] {
+            let line = format!("x {before}{separator} rm {after}");
+            proptest::prop_assert!(commands(&line).iter().any(|command| command.starts_with("rm")), "{line}");
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Whether a call may be done: by the mode, the agent's role, the person's rules, and what is
+//! protected whatever they say. Decides and does nothing else.
+
+pub mod command;
+pub mod role;
+pub mod rules;
+
+mod looking;
+mod wrapper;
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use weft_core::Mode;
+
+use self::command::Line;
+use self::role::Role;
+use self::rules::{Decision, Deed, Rule, Rules};
+use crate::path::{self, Located};
+
+const DEEPEST_WRAPPER: usize = 24;
+
+/// One thing that a call would do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Need {
+    /// Looks at a file or folder, named as the model wrote it.
+    Read(String),
+    /// Makes, changes, moves or deletes a file.
+    Write(String),
+    /// Runs a command line; `outside` the sandbox.
+    Run { line: String, outside: bool },
+    /// Talks to a host on the network.
+    Reach(String),
+    /// Uses a tool that comes from elsewhere and may do anything it can reach.
+    Use(String),
+    /// Puts a question to a person; the answer is the result.
+    Ask(weft_core::ask::AskKind),
+}
+
+/// What needs are measured against.
+#[derive(Debug, Clone, Copy)]
+pub struct Measure<'a> {
+    pub mode: Mode,
+    pub role: Role,
+    pub rules: &'a Rules,
+    pub workspace: &'a Path,
+    /// The session's saved outputs, which it may always read.
+    pub outputs: &'a Path,
+}
+
+/// Whether a person must agree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Consent {
+    NotNeeded,
+    /// A yes to these rules would do for the rest of the session, or for good. None where the need
+    /// cannot be put into a rule.
+    Needed {
+        rules: Vec<String>,
+        why: String,
+    },
+    /// Asked every time, for this reason.
+    Always(String),
+}
+
+/// Why a call is not done, for the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Denied {
+    /// It is not allowed.
+    Forbidden(String),
+    /// It makes no sense, such as an empty path.
+    Invalid(String),
+}
+
+impl Consent {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Always(why), _) | (_, Self::Always(why)) => Self::Always(why),
+            (Self::Needed { mut rules, why }, Self::Needed { rules: more, why: other }) => {
+                if rules.is_empty() || more.is_empty() {
+                    rules.clear();
+                } else {
+                    rules.extend(more);
+                    rules.dedup();
+                }
+                Self::Needed { rules, why: if why.is_empty() { other } else { why } }
+            }
+            (needed @ Self::Needed { .. }, Self::NotNeeded) | (Self::NotNeeded, needed) => needed,
+        }
+    }
+}
+
+const SAFE: &str = "Not done: the session is in `safe` mode, in which nothing is changed and only commands that look \
+     are run. Say what you would do; the person can switch to `ask` or `auto` mode with Shift+Tab or `--mode`.";
+
+/// Asked even in `auto` mode, unless the person's own rule says otherwise: what cannot be taken back
+/// or reaches other people.
+static CAREFUL: LazyLock<Rules> = LazyLock::new(|| {
+    const RUN: [&str; 26] = [
+        "sudo",
+        "doas",
+        "su",
+        "git push",
+        "git merge",
+        "git reset --hard",
+        "git clean",
+        "git filter-branch",
+        "git update-ref",
+        "gh pr merge",
+        "gh release",
+        "gh repo delete",
+        "npm publish",
+        "yarn publish",
+        "pnpm publish",
+        "cargo publish",
+        "cargo yank",
+        "twine upload",
+        "docker push",
+        "kubectl delete",
+        "kubectl apply",
+        "terraform apply",
+        "terraform destroy",
+        "helm upgrade",
+        "mkfs",
+        "shutdown",
+    ];
+    let rules = RUN.iter().filter_map(|line| Rule::parse(Decision::Ask, &format!("run {line}"), Path::new("/")).ok());
+    Rules::new(rules.collect())
+});
+
+impl Measure<'_> {
+    /// Whether all of it may be done, and who has to agree.
+    pub fn judge(&self, needs: &[Need]) -> Result<Consent, Denied> {
+        needs.iter().try_fold(Consent::NotNeeded, |consent, need| Ok(consent.and(self.judge_one(need)?)))
+    }
+
+    fn judge_one(&self, need: &Need) -> Result<Consent, Denied> {
+        match need {
+            Need::Ask(_) => Ok(Consent::NotNeeded),
+            Need::Read(path) => self.reading(&self.locate(path)?),
+            Need::Write(path) => self.writing(&self.locate(path)?),
+            Need::Run { line, outside } => self.running(line, *outside),
+            Need::Reach(host) => self.reaching(host),
+            Need::Use(tool) => self.using(tool),
+        }
+    }
+
+    fn locate(&self, given: &str) -> Result<Located, Denied> {
+        Located::new(self.workspace, given).map_err(Denied::Invalid)
+    }
+
+    /// What the person's rules say, if anything.
+    fn ruled(&self, deed: Deed<'_>) -> Result<Option<Consent>, Denied> {
+        let Some(rule) = self.rules.decide(deed) else { return Ok(None) };
+        match rule.decision {
+            Decision::Deny => Err(Denied::Forbidden(format!(
+                "Not done: the rule `deny {}` forbids it. Do it another way, or ask the person to change the rule.",
+                rule.text
+            ))),
+            Decision::Ask => Ok(Some(Consent::Always(format!(" The rule `ask {}` says to ask.", rule.text)))),
+            Decision::Allow => Ok(Some(Consent::NotNeeded)),
+        }
+    }
+
+    fn reading(&self, located: &Located) -> Result<Consent, Denied> {
+        if path::lies_in(&located.path, self.outputs) {
+            return Ok(Consent::NotNeeded);
+        }
+        let ruled = self.ruled(Deed::Read(&located.path))?;
+        if located.secret {
+            return Ok(Consent::Always(" It may hold secrets, which the model would see.".to_owned()));
+        }
+        Ok(match (ruled, located.inside, self.mode) {
+            (Some(consent), ..) => consent,
+            (None, true, Mode::Safe | Mode::Ask | Mode::Auto) | (None, false, Mode::Auto) => Consent::NotNeeded,
+            (None, false, Mode::Safe | Mode::Ask) => {
+                let place = located.path.display();
+                let rule = if located.path.is_dir() { format!("read {place}/**") } else { format!("read {place}") };
+                Consent::Needed { rules: vec![rule], why: " It is outside the workspace.".to_owned() }
+            }
+        })
+    }
+
+    fn writing(&self, located: &Located) -> Result<Consent, Denied> {
+        self.role.may_write()?;
+        let ruled = self.ruled(Deed::Write(&located.path))?;
+        if !located.inside && ruled.is_none() {
+            return Err(Denied::Forbidden(path::outside(self.workspace, &located.path)));
+        }
+        if self.mode == Mode::Safe {
+            return Err(Denied::Forbidden(SAFE.to_owned()));
+        }
+        if located.protected {
+            return Ok(Consent::Always(" It belongs to git, to Weft or to how your shell starts.".to_owned()));
+        }
+        if located.secret {
+            return Ok(Consent::Always(" It may hold secrets.".to_owned()));
+        }
+        Ok(match (ruled, self.mode) {
+            (Some(consent), _) => consent,
+            (None, Mode::Auto) => Consent::NotNeeded,
+            (None, Mode::Ask | Mode::Safe) => {
+                Consent::Needed { rules: vec!["write **".to_owned()], why: String::new() }
+            }
+        })
+    }
+
+    fn running(&self, text: &str, outside: bool) -> Result<Consent, Denied> {
+        let line = Line::parse(text);
+        let mut consent = Consent::NotNeeded;
+        for simple in &line.commands {
+            consent = consent.and(self.running_one(simple)?);
+        }
+        for target in line.writes.iter().filter(|target| !looking::is_sink(&target.text)) {
+            consent = consent.and(self.redirecting(target)?);
+        }
+        for source in &line.reads {
+            consent = consent.and(match source.literal {
+                true => self.reading(&self.locate(&source.text)?)?,
+                false => {
+                    Consent::Needed { rules: Vec::new(), why: " The shell makes up the file it reads.".to_owned() }
+                }
+            });
+        }
+        let looks = looking::only_looks(&line, self.workspace);
+        if !looks {
+            self.role.may_run()?;
+        }
+        if self.mode == Mode::Safe && (!looks || outside) {
+            return Err(Denied::Forbidden(SAFE.to_owned()));
+        }
+        if outside {
+            return Ok(Consent::Always(" It would run outside the sandbox.".to_owned()));
+        }
+        if let Consent::Always(_) = consent {
+            return Ok(consent);
+        }
+        Ok(match self.mode {
+            Mode::Auto => Consent::NotNeeded,
+            Mode::Ask | Mode::Safe if looks => Consent::NotNeeded,
+            Mode::Ask | Mode::Safe => match line.unclear {
+                Some(why) => {
+                    Consent::Needed { rules: Vec::new(), why: format!(" What it runs cannot be told: {why}.") }
+                }
+                None => consent,
+            },
+        })
+    }
+
+    /// One command of a line, on its own.
+    fn running_one(&self, simple: &command::Simple) -> Result<Consent, Denied> {
+        if let Some(consent) = self.ruled(Deed::Run(simple))? {
+            return Ok(consent);
+        }
+        if let Some(rule) = CAREFUL.decide(Deed::Run(simple)) {
+            let command = rule.text.trim_start_matches("run ");
+            return Ok(Consent::Always(format!(
+                " `{command}` is asked for every time, unless a rule of yours allows it."
+            )));
+        }
+        if looking::looks(simple, self.workspace) {
+            return Ok(Consent::NotNeeded);
+        }
+        Ok(Consent::Needed { rules: rules::rule_for(simple).into_iter().collect(), why: String::new() })
+    }
+
+    /// A file that a command line writes by itself. What the sandbox holds back is left to it.
+    fn redirecting(&self, target: &command::Word) -> Result<Consent, Denied> {
+        if !target.literal {
+            return Ok(Consent::Needed {
+                rules: Vec::new(),
+                why: " The shell makes up the file it writes.".to_owned(),
+            });
+        }
+        let located = self.locate(&target.text)?;
+        if !located.inside {
+            self.ruled(Deed::Write(&located.path))?;
+            return Ok(Consent::Needed { rules: Vec::new(), why: " It writes outside the workspace.".to_owned() });
+        }
+        self.writing(&located)
+    }
+
+    fn reaching(&self, host: &str) -> Result<Consent, Denied> {
+        self.role.may_reach()?;
+        Ok(match (self.ruled(Deed::Reach(host))?, self.mode) {
+            (Some(consent), _) => consent,
+            (None, Mode::Auto) => Consent::NotNeeded,
+            (None, Mode::Safe | Mode::Ask) => {
+                Consent::Needed { rules: vec![format!("reach {host}")], why: String::new() }
+            }
+        })
+    }
+
+    fn using(&self, tool: &str) -> Result<Consent, Denied> {
+        self.role.may_run()?;
+        Ok(match (self.ruled(Deed::Use(tool))?, self.mode) {
+            (Some(consent), _) => consent,
+            (None, Mode::Safe) => return Err(Denied::Forbidden(SAFE.to_owned())),
+            (None, Mode::Auto) => Consent::NotNeeded,
+            (None, Mode::Ask) => Consent::Needed { rules: vec![format!("use {tool}")], why: String::new() },
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "permission_tests.rs"]
+mod tests;

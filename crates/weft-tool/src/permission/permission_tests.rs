@@ -1,0 +1,270 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+struct World {
+    _folder: tempfile::TempDir,
+    workspace: std::path::PathBuf,
+    rules: Rules,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let workspace = root.join("ws");
+        std::fs::create_dir_all(workspace.join("src")).unwrap();
+        std::fs::create_dir_all(root.join("ws-evil")).unwrap();
+        std::fs::write(workspace.join(".env"), "KEY=1").unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", workspace.join("link")).unwrap();
+        std::os::unix::fs::symlink("/etc", workspace.join("folder")).unwrap();
+        std::os::unix::fs::symlink(".env", workspace.join("innocent")).unwrap();
+        Self { _folder: folder, workspace, rules: Rules::default() }
+    }
+
+    fn with(mut self, decision: Decision, text: &str) -> Self {
+        self.rules = self.rules.and([Rule::parse(decision, text, &self.workspace).unwrap()]);
+        self
+    }
+
+    fn judge(&self, mode: Mode, need: Need) -> &'static str {
+        self.judge_as(mode, Role::Worker, need)
+    }
+
+    fn judge_as(&self, mode: Mode, role: Role, need: Need) -> &'static str {
+        let outputs = self.workspace.join("../outputs");
+        let measure = Measure { mode, role, rules: &self.rules, workspace: &self.workspace, outputs: &outputs };
+        match measure.judge(&[need]) {
+            Ok(Consent::NotNeeded) => "yes",
+            Ok(Consent::Needed { .. }) => "ask",
+            Ok(Consent::Always(_)) => "always ask",
+            Err(_) => "no",
+        }
+    }
+}
+
+fn run(line: &str) -> Need {
+    Need::Run { line: line.to_owned(), outside: false }
+}
+
+#[test]
+fn commands_that_look_run_unasked_and_all_others_are_asked_for() {
+    let world = World::new();
+    let looks = [
+        "ls -la",
+        "cat src/main.rs",
+        "git status",
+        "git log --oneline -5",
+        "git diff HEAD~1 -- src",
+        "head -5 a | wc -l",
+        "find . -name '*.rs'",
+        "grep -n fn src/a.rs",
+        "ls *.rs",
+        "pwd; ls",
+        "echo hi > /dev/null",
+        "cat a 2>&1",
+        "if test -f a; then cat a; fi",
+        "rg fn src",
+        "env ls",
+        "cd . && ls",
+    ];
+    for line in looks {
+        assert_eq!(world.judge(Mode::Ask, run(line)), "yes", "{line}");
+        assert_eq!(world.judge(Mode::Safe, run(line)), "yes", "{line}");
+        assert_eq!(world.judge_as(Mode::Ask, Role::Observer, run(line)), "yes", "{line}");
+    }
+    let more = [
+        "ls; rm x",
+        "ls && touch x",
+        "ls | tee x",
+        "ls > x",
+        "ls >> .git/config",
+        "cat $(touch x)",
+        "cat `touch x`",
+        "find . -delete",
+        "find . -exec rm {} +",
+        "find . -fprint x",
+        "sort -o x y",
+        "sort --outp=x y",
+        "git push",
+        "git -c core.pager=x log",
+        "git log --output=x",
+        "git diff --ext-diff",
+        "git branch -D x",
+        "git grep -Ox y",
+        "rg --pre x y",
+        "rg --pre=x y",
+        "fd -x rm",
+        "fd . --exec=rm",
+        "tree -o x",
+        "cat /etc/passwd",
+        "cat ../x",
+        "cat ~/.ssh/id_rsa",
+        "cat link",
+        "cat folder/passwd",
+        "cat .env",
+        "cat innocent",
+        "cat $HOME/.ssh/id_rsa",
+        "cat .e*",
+        "cat */x",
+        "cat {.env,x}",
+        "cat < /etc/passwd",
+        "cat < .env",
+        "head -c9 <.env",
+        "grep -r KEY .",
+        "grep -Rn KEY",
+        "grep --file=/etc/passwd x a",
+        "cd / && cat etc/passwd",
+        "cd folder && cat passwd",
+        "cd src && cat x",
+        "LD_PRELOAD=./x ls",
+        "PATH=.:$PATH ls",
+        "./ls",
+        "bin/cat a",
+        "eval ls",
+        "sh -c ls",
+        "$X",
+        "ls() { rm x; }; ls",
+        "xargs cat < list",
+        "echo hi > ~/.bashrc",
+        "cat <<EOF > x\nhi\nEOF",
+        "ls & rm x",
+        "tail -f x | sh",
+        "cat a | bash",
+        "diff -r a /etc",
+        "git show --textconv x",
+        "git diff --no-index a /etc/passwd",
+        "printf x >| y",
+        "wc --files0-from=/etc/passwd",
+        "file -m/etc/x y",
+        "ls ${X:=`rm y`}",
+    ];
+    for line in more {
+        assert_ne!(world.judge(Mode::Ask, run(line)), "yes", "{line}");
+        assert_eq!(world.judge(Mode::Safe, run(line)), "no", "{line}");
+        assert_eq!(world.judge_as(Mode::Auto, Role::Observer, run(line)), "no", "{line}");
+    }
+}
+
+#[test]
+fn even_auto_asks_for_what_cannot_be_taken_back() {
+    let world = World::new();
+    let careful = [
+        "git push",
+        "git -C x push --force",
+        "cd x; git push",
+        "echo $(git push)",
+        "bash -c 'git push'",
+        "xargs git push",
+        "sudo ls",
+        "env sudo ls",
+        "nohup git reset --hard",
+        "find . -exec git push \\;",
+        "/usr/bin/git push",
+        "git merge x",
+        "case x in x) git push;; esac",
+        "npm publish",
+        "time gh pr merge 1",
+        "echo x > .git/hooks/pre-commit",
+        "echo x >> .weft/config.toml",
+        "echo x > .env",
+        "echo x >.bashrc",
+        "f() { git push; }; f",
+    ];
+    for line in careful {
+        assert_eq!(world.judge(Mode::Auto, run(line)), "always ask", "{line}");
+    }
+    for line in [
+        "cargo test",
+        "rm -rf build",
+        "make && ./x",
+        "git commit -am x",
+        "$X",
+        "python x.py > out",
+        "git commit -m \"$(cat x)\"",
+        "git checkout main~2",
+    ] {
+        assert_eq!(world.judge(Mode::Auto, run(line)), "yes", "{line}");
+    }
+    let outside = Need::Run { line: "ls".to_owned(), outside: true };
+    assert_eq!(world.judge(Mode::Auto, outside), "always ask");
+    let world = world.with(Decision::Allow, "run git push");
+    assert_eq!(world.judge(Mode::Auto, run("git push")), "yes");
+}
+
+#[test]
+fn rules_of_the_person() {
+    let world = World::new()
+        .with(Decision::Allow, "run cargo test")
+        .with(Decision::Deny, "run curl")
+        .with(Decision::Ask, "run docker")
+        .with(Decision::Deny, "write vendor/**")
+        .with(Decision::Allow, "write docs/**");
+    assert_eq!(world.judge(Mode::Ask, run("cargo test -q && ls")), "yes");
+    assert_eq!(world.judge(Mode::Ask, run("cargo test; rm x")), "ask");
+    assert_eq!(world.judge(Mode::Ask, run("cargo test > x")), "ask");
+    assert_eq!(world.judge(Mode::Ask, run("cargo test > docs/x")), "yes");
+    assert_eq!(world.judge(Mode::Ask, run("cargo test \"$(rm x)\"")), "ask");
+    assert_eq!(world.judge(Mode::Safe, run("cargo test")), "no");
+    assert_eq!(world.judge(Mode::Auto, run("ls | curl x")), "no");
+    assert_eq!(world.judge(Mode::Auto, run("docker ps")), "always ask");
+    assert_eq!(world.judge(Mode::Auto, Need::Write("vendor/x".to_owned())), "no");
+    assert_eq!(world.judge(Mode::Auto, run("echo x > vendor/x")), "no");
+    assert_eq!(world.judge(Mode::Ask, Need::Write("docs/x".to_owned())), "yes");
+    assert_eq!(world.judge(Mode::Ask, Need::Write("docs/.git/x".to_owned())), "always ask");
+}
+
+#[test]
+fn files() {
+    let world = World::new();
+    let write = |path: &str| Need::Write(path.to_owned());
+    let read = |path: &str| Need::Read(path.to_owned());
+    for path in
+        [".git/config", "sub/.GIT/hooks/x", ".weft/config.toml", ".bashrc", ".envrc", ".mcp.json", ".env", "innocent"]
+    {
+        assert_eq!(world.judge(Mode::Auto, write(path)), "always ask", "{path}");
+    }
+    for path in ["/etc/x", "../x", "../ws-evil/x", "link", "folder/x", "~/x", "src/../../x"] {
+        assert_eq!(world.judge(Mode::Auto, write(path)), "no", "{path}");
+        assert_eq!(world.judge(Mode::Ask, read(path)), "ask", "{path}");
+    }
+    assert_eq!(world.judge(Mode::Ask, write("src/x")), "ask");
+    assert_eq!(world.judge(Mode::Auto, write("src/x")), "yes");
+    assert_eq!(world.judge(Mode::Safe, write("src/x")), "no");
+    assert_eq!(world.judge_as(Mode::Auto, Role::Observer, write("src/x")), "no");
+    assert_eq!(world.judge(Mode::Safe, read("src/x")), "yes");
+    assert_eq!(world.judge(Mode::Auto, read(".env")), "always ask");
+    assert_eq!(world.judge(Mode::Auto, read("~/.ssh/id_rsa")), "always ask");
+}
+
+#[test]
+fn network_and_foreign_tools() {
+    let world = World::new().with(Decision::Allow, "reach docs.rs").with(Decision::Deny, "use mcp__bad__*");
+    let reach = |host: &str| Need::Reach(host.to_owned());
+    let tool = |name: &str| Need::Use(name.to_owned());
+    assert_eq!(world.judge(Mode::Ask, reach("docs.rs")), "yes");
+    assert_eq!(world.judge(Mode::Ask, reach("docs.rs.evil.com")), "ask");
+    assert_eq!(world.judge(Mode::Auto, reach("x.com")), "yes");
+    assert_eq!(world.judge_as(Mode::Auto, Role::Observer, reach("x.com")), "no");
+    assert_eq!(world.judge(Mode::Safe, tool("mcp__a__b")), "no");
+    assert_eq!(world.judge(Mode::Ask, tool("mcp__a__b")), "ask");
+    assert_eq!(world.judge(Mode::Auto, tool("mcp__bad__b")), "no");
+}
+
+#[test]
+fn one_yes_covers_all_of_a_call_or_nothing_of_it() {
+    let world = World::new();
+    let outputs = world.workspace.join("outputs");
+    let measure = Measure {
+        mode: Mode::Ask,
+        role: Role::Worker,
+        rules: &world.rules,
+        workspace: &world.workspace,
+        outputs: &outputs,
+    };
+    let consent = measure.judge(&[run("cargo test && make"), Need::Write("x".to_owned())]).unwrap();
+    let rules = ["run cargo test", "run make", "write **"].map(str::to_owned).to_vec();
+    assert_eq!(consent, Consent::Needed { rules, why: String::new() });
+    let consent = measure.judge(&[run("cargo test && rm $X")]).unwrap();
+    assert!(matches!(consent, Consent::Needed { rules, .. } if rules.is_empty()));
+}

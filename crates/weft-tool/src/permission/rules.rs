@@ -1,0 +1,254 @@
+//! The person's rules: what may be done without asking, what is always asked, what is never done.
+//!
+//! A rule is a verb and a target, as in `run cargo test`, `exactly rm -r build`, `write docs/**`,
+//! `read ~/notes/**`, `reach docs.rs`, `use mcp__github__*`. The longest that fits decides; of two equally long ones
+//! the stricter. Rules that forbid fit generously, rules that allow only exactly.
+
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::command::{Line, Simple};
+
+/// What a rule says. The later the stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Decision {
+    Allow,
+    Ask,
+    Deny,
+}
+
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum RuleError {
+    #[error(
+        "`{0}` is no rule. Write a verb and a target, such as `run cargo test`, `write docs/**`, `read ~/notes/**`, `reach docs.rs` or `use mcp__github__*`."
+    )]
+    NoRule(String),
+    #[error("`{rule}` has a pattern that cannot be read: {why}.")]
+    Pattern { rule: String, why: String },
+}
+
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// As it is written, for people.
+    pub text: String,
+    pub decision: Decision,
+    target: Target,
+    /// How much of the target is spelt out.
+    length: usize,
+}
+
+#[derive(Debug, Clone)]
+enum Target {
+    Run { words: Vec<String>, and_nothing_else: bool },
+    Read(GlobMatcher),
+    Write(GlobMatcher),
+    Reach { domain: String, below: bool },
+    Use(GlobMatcher),
+}
+
+/// Something that a call would do, put to the rules.
+#[derive(Debug, Clone, Copy)]
+pub enum Deed<'a> {
+    Run(&'a Simple),
+    /// A place free of symlinks.
+    Read(&'a Path),
+    Write(&'a Path),
+    Reach(&'a str),
+    Use(&'a str),
+}
+
+impl Rule {
+    /// Paths that are not absolute are in `workspace`.
+    pub fn parse(decision: Decision, text: &str, workspace: &Path) -> Result<Self, RuleError> {
+        let none = || RuleError::NoRule(text.to_owned());
+        let (verb, target) = text.trim().split_once(char::is_whitespace).ok_or_else(none)?;
+        let target = target.trim();
+        let glob = |pattern: &str| {
+            GlobBuilder::new(pattern)
+                .literal_separator(true)
+                .build()
+                .map(|glob| glob.compile_matcher())
+                .map_err(|error| RuleError::Pattern { rule: text.to_owned(), why: error.kind().to_string() })
+        };
+        let (target, length) = match verb {
+            "run" | "exactly" => {
+                let words = words_of(target).ok_or_else(none)?;
+                let length = words.iter().filter(|word| *word != "*").count() * 100 + target.len();
+                (Target::Run { words, and_nothing_else: verb == "exactly" }, length)
+            }
+            "read" => (Target::Read(glob(&pattern(target, workspace))?), spelt_out(target)),
+            "write" => (Target::Write(glob(&pattern(target, workspace))?), spelt_out(target)),
+            "reach" => {
+                let below = target.starts_with("*.");
+                let domain = target.trim_start_matches("*.").trim_end_matches('.').to_ascii_lowercase();
+                let length = spelt_out(target);
+                (Target::Reach { domain, below }, length)
+            }
+            "use" => (Target::Use(glob(target)?), spelt_out(target)),
+            _ => return Err(none()),
+        };
+        Ok(Self { text: text.trim().to_owned(), decision, target, length })
+    }
+
+    fn fits(&self, deed: Deed<'_>) -> bool {
+        let exactly = self.decision == Decision::Allow;
+        match (&self.target, deed) {
+            (Target::Run { words, and_nothing_else }, Deed::Run(simple)) if exactly => {
+                begins_with(simple, words) && (!and_nothing_else || simple.words.len() == words.len())
+            }
+            (Target::Run { words, .. }, Deed::Run(simple)) => has_in_order(simple, words),
+            (Target::Read(glob), Deed::Read(path)) | (Target::Write(glob), Deed::Write(path)) => glob.is_match(path),
+            // What may not be read may not be changed unseen either.
+            (Target::Read(glob), Deed::Write(path)) => self.decision == Decision::Deny && glob.is_match(path),
+            (Target::Reach { domain, below }, Deed::Reach(host)) => {
+                let host = host.trim_end_matches('.').to_ascii_lowercase();
+                let is_below = host.strip_suffix(domain.as_str()).is_some_and(|rest| rest.ends_with('.'));
+                if *below { is_below } else { host == *domain || (!exactly && is_below) || domain == "*" }
+            }
+            (Target::Use(glob), Deed::Use(tool)) => glob.is_match(tool),
+            _ => false,
+        }
+    }
+}
+
+/// The words of a command, read as the shell would.
+fn words_of(command: &str) -> Option<Vec<String>> {
+    let line = Line::parse(command);
+    match line.commands.as_slice() {
+        [simple] => Some(simple.words.iter().map(|word| word.text.clone()).collect()),
+        // `sudo`, `env` and the like: as they are written.
+        _ => Some(command.split_whitespace().map(str::to_owned).collect())
+            .filter(|words: &Vec<String>| !words.is_empty()),
+    }
+}
+
+/// The rule that would allow exactly this command and its like, for people to agree to.
+pub(super) fn rule_for(simple: &Simple) -> Option<String> {
+    /// Programs whose first words say what they do.
+    const BY_SUBCOMMAND: [&str; 30] = [
+        "cargo",
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "deno",
+        "go",
+        "make",
+        "just",
+        "pip",
+        "uv",
+        "poetry",
+        "dotnet",
+        "gradle",
+        "mvn",
+        "bundle",
+        "rake",
+        "mix",
+        "composer",
+        "gh",
+        "docker",
+        "kubectl",
+        "terraform",
+        "git",
+        "swift",
+        "zig",
+        "dart",
+        "flutter",
+        "pytest",
+        "task",
+    ];
+    if simple.words.iter().any(|word| !word.literal || word.text.is_empty()) || !simple.variables.is_empty() {
+        return None;
+    }
+    let words: Vec<&str> = simple.words.iter().map(|word| word.text.as_str()).collect();
+    let program = words.first()?;
+    let bare = |word: &&&str| !word.starts_with(['-', '.', '/', '~']) && !word.contains(['/', '=']);
+    let kept = words.iter().skip(1).take_while(bare).count().min(if words.get(1) == Some(&"run") { 2 } else { 1 });
+    if BY_SUBCOMMAND.contains(program) && (kept > 0 || words.len() == 1) {
+        let prefix: Vec<String> = words.iter().take(1 + kept).map(|word| quoted(word)).collect();
+        return Some(format!("run {}", prefix.join(" ")));
+    }
+    let all: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    Some(format!("exactly {}", all.join(" ")))
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "_-./:=@%+,".contains(letter);
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// A folder stands for what is in it.
+fn pattern(target: &str, workspace: &Path) -> String {
+    let home = std::env::home_dir();
+    let mut path = match (target.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => escaped(&home).join(rest),
+        _ => escaped(workspace).join(target.trim_start_matches("./")),
+    };
+    if target.ends_with('/') {
+        path.push("**");
+    }
+    path.to_string_lossy().into_owned()
+}
+
+/// A path in which nothing is taken for a pattern.
+fn escaped(path: &Path) -> PathBuf {
+    PathBuf::from(globset::escape(&path.to_string_lossy()))
+}
+
+fn spelt_out(target: &str) -> usize {
+    target.chars().filter(|letter| !"*?[]{}".contains(*letter)).count()
+}
+
+/// The command is these words and then whatever else.
+fn begins_with(simple: &Simple, words: &[String]) -> bool {
+    simple.words.len() >= words.len()
+        && words.iter().zip(&simple.words).all(|(wanted, word)| wanted == "*" || (word.literal && *wanted == word.text))
+}
+
+/// The program is this one, by whatever path, and the other words occur in this order. So
+/// `git -C elsewhere push` does not slip past a rule on `git push`. A word that the shell makes up
+/// could be any, where the others so far are options.
+fn has_in_order(simple: &Simple, words: &[String]) -> bool {
+    let mut found = simple.words.iter();
+    let Some((program, rest)) = words.split_first() else { return true };
+    let named = found.next().is_some_and(|word| {
+        let name = word.text.rsplit('/').next().unwrap_or_default();
+        program == "*" || name.eq_ignore_ascii_case(program) || word.text == *program
+    });
+    let mut only_options = true;
+    named
+        && rest.iter().all(|wanted| {
+            wanted == "*"
+                || found.any(|word| {
+                    let fits = word.text == *wanted || (only_options && !word.literal);
+                    only_options &= word.text.starts_with('-') || fits;
+                    fits
+                })
+        })
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    rules: Vec<Rule>,
+}
+
+impl Rules {
+    pub fn new(rules: Vec<Rule>) -> Self {
+        Self { rules }
+    }
+
+    #[must_use]
+    pub fn and(&self, more: impl IntoIterator<Item = Rule>) -> Self {
+        Self { rules: self.rules.iter().cloned().chain(more).collect() }
+    }
+
+    /// The rule that decides, if any fits.
+    pub fn decide(&self, deed: Deed<'_>) -> Option<&Rule> {
+        self.rules.iter().filter(|rule| rule.fits(deed)).max_by_key(|rule| (rule.length, rule.decision))
+    }
+}
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;

@@ -1,0 +1,164 @@
+//! Programs that run another program given to them as arguments: what counts is the one inside.
+
+use super::command::{Line, Simple, Word};
+
+/// Variables that change how a program prints, not what it does.
+const HARMLESS: [&str; 16] = [
+    "CI",
+    "COLUMNS",
+    "DEBUG",
+    "FORCE_COLOR",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LINES",
+    "NODE_ENV",
+    "NO_COLOR",
+    "PYTHONUNBUFFERED",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "TERM",
+    "TZ",
+    "CARGO_TERM_COLOR",
+];
+
+/// Programs whose remaining arguments are a command, the options of theirs that take a value of
+/// their own, and how many words come before the command.
+const PREFIXES: [(&str, &[&str], usize); 14] = [
+    ("nohup", &[], 0),
+    ("setsid", &[], 0),
+    ("time", &["-f", "-o"], 0),
+    ("nice", &["-n"], 0),
+    ("ionice", &["-c", "-n", "-p"], 0),
+    ("stdbuf", &["-i", "-o", "-e"], 0),
+    ("timeout", &["-k", "-s", "--signal", "--kill-after"], 1),
+    ("command", &[], 0),
+    ("builtin", &[], 0),
+    ("exec", &["-a"], 0),
+    ("env", &["-u", "-C", "--unset", "--chdir"], 0),
+    ("sudo", &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T"], 0),
+    ("doas", &["-u", "-C"], 0),
+    ("xargs", &["-I", "-n", "-P", "-d", "-L", "-a", "-E", "-s", "-i"], 0),
+];
+
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
+
+/// The commands that a simple command comes to, itself included where it matters.
+pub(super) fn unwrap(simple: Simple, depth: usize) -> Line {
+    let mut line = Line::default();
+    if simple.variables.iter().any(|name| !HARMLESS.contains(&name.as_str())) {
+        line.is_unclear("it sets variables that can change what a program does");
+    }
+    let Some(first) = simple.words.first() else { return line };
+    if !first.literal {
+        line.is_unclear("the shell makes up the command's name");
+    }
+    let name = first.text.rsplit('/').next().unwrap_or_default().to_owned();
+    match name.as_str() {
+        "eval" => evaluated(&simple, depth, &mut line),
+        "source" | "." | "trap" | "alias" | "enable" | "hash" => {
+            line.is_unclear("it changes what later commands mean");
+        }
+        "find" => found(&simple, depth, &mut line),
+        "watch" | "parallel" | "ssh" | "su" | "script" | "chroot" | "unshare" | "nsenter" | "busybox" => {
+            line.is_unclear("it runs a command in a way of its own");
+        }
+        shell if SHELLS.contains(&shell) => scripted(&simple, depth, &mut line),
+        _ => {}
+    }
+    if let Some((wrapper, options, before)) = PREFIXES.iter().find(|(wrapper, ..)| *wrapper == name) {
+        return prefixed(simple, wrapper, options, *before, depth, line);
+    }
+    line.commands.push(simple);
+    line
+}
+
+fn prefixed(simple: Simple, wrapper: &str, with_value: &[&str], before: usize, depth: usize, mut line: Line) -> Line {
+    let mut words = simple.words.iter().skip(1);
+    let mut inner = Vec::new();
+    let mut to_skip = before;
+    while let Some(word) = words.next() {
+        if word.text == "--" && word.literal {
+            inner.extend(words.by_ref().cloned());
+        } else if word.text.starts_with('-') && word.text.len() > 1 {
+            if wrapper == "env" && matches!(word.text.as_str(), "-S" | "--split-string") {
+                line.is_unclear("`env -S` takes a command apart");
+            }
+            if with_value.contains(&word.text.as_str()) {
+                words.next();
+            }
+        } else if wrapper == "env" && word.text.contains('=') {
+            let variable = word.text.split('=').next().unwrap_or_default();
+            if !HARMLESS.contains(&variable) {
+                line.is_unclear("it sets variables that can change what a program does");
+            }
+        } else if to_skip > 0 {
+            to_skip -= 1;
+        } else {
+            inner.push(word.clone());
+            inner.extend(words.by_ref().cloned());
+        }
+    }
+    // Who runs as somebody else is a command of its own, whatever it runs.
+    if matches!(wrapper, "sudo" | "doas") || inner.is_empty() {
+        line.commands.push(simple);
+    }
+    if wrapper == "xargs" {
+        // More arguments come from its input.
+        inner.push(Word { text: String::new(), literal: false });
+    }
+    if !inner.is_empty() {
+        line.add(unwrap_deeper(Simple { words: inner, variables: Vec::new() }, depth));
+    }
+    line
+}
+
+fn unwrap_deeper(simple: Simple, depth: usize) -> Line {
+    if depth > super::DEEPEST_WRAPPER {
+        let mut line = Line { commands: vec![simple], ..Line::default() };
+        line.is_unclear("it is nested too deeply");
+        return line;
+    }
+    unwrap(simple, depth + 1)
+}
+
+fn evaluated(simple: &Simple, depth: usize, line: &mut Line) {
+    let arguments: Vec<&str> = simple.words.iter().skip(1).map(|word| word.text.as_str()).collect();
+    if simple.words.iter().any(|word| !word.literal) {
+        line.is_unclear("`eval` runs what the shell makes up");
+    }
+    line.add(Line::nested(&arguments.join(" "), depth + 1));
+}
+
+/// `bash -c '…'` is what it runs; `bash script` is a command like any other.
+fn scripted(simple: &Simple, depth: usize, line: &mut Line) {
+    let mut words = simple.words.iter().skip(1);
+    while let Some(word) = words.next() {
+        if !word.text.starts_with(['-', '+']) {
+            return;
+        }
+        if word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('c') {
+            let Some(script) = words.next() else { return };
+            if !script.literal {
+                line.is_unclear("a shell runs what the shell makes up");
+            }
+            line.add(Line::nested(&script.text, depth + 1));
+            return;
+        }
+    }
+}
+
+/// `find … -exec command ;` and its kin.
+fn found(simple: &Simple, depth: usize, line: &mut Line) {
+    let mut words = simple.words.iter().skip(1);
+    while let Some(word) = words.next() {
+        if !matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
+            continue;
+        }
+        let command: Vec<Word> =
+            words.by_ref().take_while(|word| !matches!(word.text.as_str(), ";" | "+")).cloned().collect();
+        if !command.is_empty() {
+            line.add(unwrap_deeper(Simple { words: command, variables: Vec::new() }, depth));
+        }
+    }
+}
