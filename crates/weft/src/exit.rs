@@ -29,20 +29,6 @@ impl Exit {
             Self::Interrupted => 130,
         }
     }
-
-    /// Of two sessions worked on, the ending that matters more.
-    pub const fn worse(self, other: Self) -> Self {
-        const fn weight(exit: Exit) -> u8 {
-            match exit {
-                Exit::Done => 0,
-                Exit::Waiting => 1,
-                Exit::Failed => 2,
-                Exit::Usage => 3,
-                Exit::Interrupted => 4,
-            }
-        }
-        if weight(self) >= weight(other) { self } else { other }
-    }
 }
 
 /// A request that cannot be carried out as it was written.
@@ -65,7 +51,7 @@ fn capitalised(sentence: &str) -> String {
 /// Tells the person what went wrong.
 pub fn report(error: &anyhow::Error) -> Exit {
     let look = out::look_stderr();
-    let text = format!("{error:#}");
+    let text = show::plain::plain_words(&format!("{error:#}"));
     let sentence = if text.ends_with(['.', '?', '!']) { text } else { text + "." };
     out::tell(&show::rows::problem(&capitalised(&sentence), &look));
     if error.downcast_ref::<UsageError>().is_some() { Exit::Usage } else { Exit::Failed }

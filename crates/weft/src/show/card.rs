@@ -31,7 +31,8 @@ pub fn card_lines(view: &CardView<'_>, look: &Look) -> Vec<Line> {
     match &view.ask.kind {
         AskKind::Approval { detail, grant, .. } => {
             let cap = view.detail_rows.min(SHOWN_LINES);
-            let details = detail_lines(detail, cap, look);
+            let shown = if repeats_question(&view.ask.question, detail) { "" } else { detail.as_str() };
+            let details = detail_lines(shown, cap, look);
             let hides = details.len() > cap;
             rows.extend(details);
             if view.keys {
@@ -57,6 +58,11 @@ pub fn card_lines(view: &CardView<'_>, look: &Look) -> Vec<Line> {
             Line { spans }
         })
         .collect()
+}
+
+/// Whether the question says all that the detail does, such as a short command.
+pub fn repeats_question(question: &str, detail: &str) -> bool {
+    question.contains(&format!("`{}`", detail.trim()))
 }
 
 /// The command or the diff that is asked about.

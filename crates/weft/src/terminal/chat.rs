@@ -14,7 +14,8 @@ use super::complete::{self, Completion, Word};
 use super::editor::Editor;
 use super::history::History;
 use super::slash::{self, Slash};
-use crate::show::rows::OUTPUT_LINES;
+use crate::show::plain::plain_words;
+use crate::show::rows::{OUTPUT_LINES, naming_session};
 use crate::show::style::{Line, Look};
 use crate::show::transcript::Transcript;
 
@@ -117,7 +118,7 @@ impl Chat {
     }
 
     pub fn problem(&mut self, text: &str) {
-        let lines = crate::show::rows::problem(text, &self.look);
+        let lines = crate::show::rows::problem(&plain_words(text), &self.look);
         self.print(lines);
     }
 
@@ -178,7 +179,7 @@ impl Chat {
             Live::Notice(text) => self.notice = Some(text.to_string()),
             Live::Broken(text) => {
                 self.stopping = false;
-                self.problem(text);
+                self.problem(&naming_session(text, self.state.id));
             }
             // The call itself comes as an event; a lagging watch is renewed by who holds it.
             Live::ToolBegun { .. } | Live::Lagged => {}
