@@ -60,9 +60,12 @@ pub fn card_lines(view: &CardView<'_>, look: &Look) -> Vec<Line> {
         .collect()
 }
 
-/// Whether the question says all that the detail does, such as a short command.
+/// Whether the question says all that the detail does, such as a short command. Nothing that a row
+/// would show in another way, such as hidden characters, may count as said.
 pub fn repeats_question(question: &str, detail: &str) -> bool {
-    question.contains(&format!("`{}`", detail.trim()))
+    let detail = detail.trim();
+    let shown_as_it_is = clean_row(detail) == detail && visible(detail) == detail && !detail.contains('`');
+    shown_as_it_is && question.contains(&format!("`{detail}`"))
 }
 
 /// The command or the diff that is asked about.

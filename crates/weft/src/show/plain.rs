@@ -19,6 +19,25 @@ pub fn plain_words(text: &str) -> String {
     without_column(&words)
 }
 
+/// An error as a sentence: libraries write them as parts of one.
+pub fn as_sentence(text: &str) -> String {
+    let words = plain_words(text);
+    let full_stop = if words.ends_with(['.', '?', '!']) { "" } else { "." };
+    capitalised(&words) + full_stop
+}
+
+/// A word at the beginning gets a capital; a path or a name stays as it is.
+fn capitalised(sentence: &str) -> String {
+    let first_word = sentence.split(' ').next().unwrap_or_default();
+    let mut letters = sentence.chars();
+    match letters.next() {
+        Some(first) if first_word.chars().all(|letter| letter.is_ascii_lowercase()) => {
+            first.to_uppercase().chain(letters).collect()
+        }
+        _ => sentence.to_owned(),
+    }
+}
+
 fn rewrite(text: &str, start: &str, middle: &str, say: Say) -> Option<String> {
     let (before, rest) = text.split_once(start)?;
     let (found, rest) = rest.split_once(middle)?;

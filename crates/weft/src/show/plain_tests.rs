@@ -3,6 +3,14 @@
 use super::*;
 
 #[test]
+fn errors_are_sentences() {
+    let check = |text: &str, expected: &str| assert_eq!(as_sentence(text), expected);
+    check("there is no session `x`", "There is no session `x`.");
+    check("config.toml:3: broken", "config.toml:3: broken.");
+    check("Sure?", "Sure?");
+}
+
+#[test]
 fn library_phrases_become_plain_words() {
     let check = |text: &str, expected: &str| assert_eq!(plain_words(text), expected);
     check("nothing to change.", "nothing to change.");

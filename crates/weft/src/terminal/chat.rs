@@ -14,7 +14,7 @@ use super::complete::{self, Completion, Word};
 use super::editor::Editor;
 use super::history::History;
 use super::slash::{self, Slash};
-use crate::show::plain::plain_words;
+use crate::show::plain::as_sentence;
 use crate::show::rows::{OUTPUT_LINES, naming_session};
 use crate::show::style::{Line, Look};
 use crate::show::transcript::Transcript;
@@ -118,7 +118,8 @@ impl Chat {
     }
 
     pub fn problem(&mut self, text: &str) {
-        let lines = crate::show::rows::problem(&plain_words(text), &self.look);
+        let sentence = naming_session(&as_sentence(text), self.state.id);
+        let lines = crate::show::rows::problem(&sentence, &self.look);
         self.print(lines);
     }
 
@@ -179,7 +180,7 @@ impl Chat {
             Live::Notice(text) => self.notice = Some(text.to_string()),
             Live::Broken(text) => {
                 self.stopping = false;
-                self.problem(&naming_session(text, self.state.id));
+                self.problem(text);
             }
             // The call itself comes as an event; a lagging watch is renewed by who holds it.
             Live::ToolBegun { .. } | Live::Lagged => {}

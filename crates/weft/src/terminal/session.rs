@@ -351,6 +351,9 @@ impl Room {
                 let session = engine.store().find(&prefix)?;
                 self.settle_in(session, false)?;
             }
+            Slash::Fork(_) if self.chat.state.seq == 0 => {
+                self.chat.problem("Nothing has been said here yet, so there is nothing to copy.");
+            }
             Slash::Fork(seq) => {
                 let fork = self.opened.fork(self.session, seq).await?;
                 self.settle_in(fork, false)?;
