@@ -77,6 +77,7 @@ impl Headless {
                 biased;
                 () = any(&mut interrupts) => {
                     if stopping {
+                        self.end_line();
                         return Ok(Exit::Interrupted);
                     }
                     stopping = true;

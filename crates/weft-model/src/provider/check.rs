@@ -31,3 +31,7 @@ pub async fn check_key(config: &ProviderConfig, key: Secret) -> Result<(), Failu
 fn path(config: &ProviderConfig) -> &'static str {
     if config.base_url.contains("://openrouter.ai/") { "/key" } else { "/models" }
 }
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

@@ -86,8 +86,23 @@ impl Stream {
             return lines;
         }
         self.separate(&mut lines);
-        self.render(&text, &mut lines);
+        match self.item_begun() {
+            Some(number) => {
+                self.render(&self.block, self.next_number, &mut lines);
+                lines.extend(self.blank_seen.then(Line::blank));
+                self.render(&self.partial, number, &mut lines);
+            }
+            None => self.render(&text, self.next_number, &mut lines),
+        }
         lines
+    }
+
+    /// The number of the next item, if the line that is being written begins one.
+    fn item_begun(&self) -> Option<Option<u64>> {
+        let marker = list_marker(&self.partial).filter(|marker| marker.indent < 2)?;
+        let begins = self.kind == Kind::Item && !self.inner_fence && !self.block.is_empty();
+        let counted = self.next_number.map(|number| number.saturating_add(1));
+        begins.then_some(if marker.number == self.written_number { counted } else { marker.number })
     }
 
     /// The text is complete: whatever is open is final.
@@ -188,7 +203,7 @@ impl Stream {
             return;
         }
         self.separate(done);
-        self.render(&block, done);
+        self.render(&block, self.next_number, done);
         self.started = true;
         self.tight = false;
         self.next_number = self.next_number.map(|number| number.saturating_add(1));
@@ -201,8 +216,8 @@ impl Stream {
         }
     }
 
-    fn render(&self, text: &str, lines: &mut Vec<Line>) {
-        let block = Block { text: &clean(text), number: self.next_number };
+    fn render(&self, text: &str, number: Option<u64>, lines: &mut Vec<Line>) {
+        let block = Block { text: &clean(text), number };
         lines.extend(render_block(&block, &self.look).into_iter().map(|line| line.indented(GUTTER)));
     }
 

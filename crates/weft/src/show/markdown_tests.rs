@@ -94,6 +94,15 @@ fn what_is_final_and_the_tail_together_are_the_whole_text() {
 }
 
 #[test]
+fn an_item_has_its_number_from_its_first_letter() {
+    for (text, expected) in [("1. a\n3. b", "  1. a\n  3. b\n"), ("1. a\n\n1. b", "  1. a\n\n  2. b\n")] {
+        let mut stream = Stream::new(PLAIN_80);
+        stream.push(text);
+        assert_eq!(render_all(&stream.tail(), &PLAIN_80), expected);
+    }
+}
+
+#[test]
 fn nothing_stays_open_for_long() {
     let mut stream = Stream::new(PLAIN_80);
     for _ in 0..2_000 {
