@@ -496,10 +496,14 @@ impl std::fmt::Display for EndReason {
             }
             Self::Interrupted => f.write_str("Stopped."),
             Self::RoundLimit { limit } => {
-                write!(f, "Stopped after {limit} rounds, the limit for one turn. `weft resume` goes on.")
+                write!(f, "Stopped after {}, the limit for one turn. `weft resume` goes on.", counted(*limit, "round"))
             }
             Self::ToolCallLimit { limit } => {
-                write!(f, "Stopped after {limit} tool calls, the limit for one turn. `weft resume` goes on.")
+                write!(
+                    f,
+                    "Stopped after {}, the limit for one turn. `weft resume` goes on.",
+                    counted(*limit, "tool call")
+                )
             }
             Self::TimeLimit { limit_ms } => {
                 write!(f, "Stopped after {} s, the limit for one turn. `weft resume` goes on.", limit_ms / 1000)
@@ -513,7 +517,8 @@ impl std::fmt::Display for EndReason {
             Self::AllToolsFailed { rounds } => {
                 write!(
                     f,
-                    "Stopped: every tool failed in {rounds} rounds in a row. See the errors above, then say how to go on."
+                    "Stopped: every tool failed in {} in a row. See the errors above, then say how to go on.",
+                    counted(*rounds, "round")
                 )
             }
             Self::Stuck { rounds } => {
@@ -525,6 +530,10 @@ impl std::fmt::Display for EndReason {
             Self::ModelFailed { failure } => write!(f, "{} {}", failure.message, failure.advice()),
         }
     }
+}
+
+fn counted(count: u32, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

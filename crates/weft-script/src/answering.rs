@@ -232,6 +232,11 @@ impl Answering {
         };
         if self.lets_in(request) {
             ok(&models)
+        } else if path.starts_with("/v1beta/") {
+            let details = [json!({ "reason": "API_KEY_INVALID" })];
+            let message = "API key not valid. Please pass a valid API key.";
+            let error = json!({ "code": 400, "message": message, "status": "INVALID_ARGUMENT", "details": details });
+            document(400, "application/json", &[], json!({ "error": error }).to_string().as_bytes())
         } else {
             let refusal = json!({ "error": { "type": "authentication_error", "message": "The key is not valid." } });
             document(401, "application/json", &[], refusal.to_string().as_bytes())

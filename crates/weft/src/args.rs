@@ -137,7 +137,8 @@ Examples:
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waiting for an answer, 130 interrupted.";
 
-const RESUME_HELP: &str = "Without an id: everything unfinished in this folder.
+const RESUME_HELP: &str = "Without an id: the newest session of this folder that a crash, an answer, a limit or a
+failure left to be finished.
 Nothing that was done is done again: a tool that was running when Weft stopped is reported to the
 model as interrupted.
 
@@ -152,7 +153,8 @@ const SESSIONS_HELP: &str = "Examples:
   weft sessions list
   weft sessions show 3k9q
   weft sessions fork 3k9q --at 42
-  weft sessions export 3k9q -o work.jsonl";
+  weft sessions export 3k9q -o work.jsonl
+  weft sessions export 3k9q | ssh host weft sessions import -";
 
 const ANSWER_HELP: &str = "Answers:
   yes, once          allow it this time
@@ -184,6 +186,7 @@ const CONFIG_HELP: &str = "Examples:
   weft config set model anthropic/claude-sonnet-4-5
   weft config set limits.rounds 50
   weft config get mode
+  weft config unset mode
   weft config edit";
 
 #[derive(Debug, Args)]
@@ -254,7 +257,7 @@ pub enum SessionsCommand {
         #[arg(long, short = 'o', value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Read a session from a file that `export` wrote
+    /// Read a session from a file that `export` wrote; `-` is standard input
     Import {
         #[arg(value_name = "FILE")]
         file: PathBuf,
@@ -344,6 +347,8 @@ pub enum ConfigCommand {
     Get { key: String },
     /// Change one setting; comments in the file stay
     Set { key: String, value: String },
+    /// Take one setting out of the file, so that it has its default again
+    Unset { key: String },
     /// Open the settings file in $EDITOR
     Edit,
 }

@@ -29,20 +29,6 @@ impl Exit {
             Self::Interrupted => 130,
         }
     }
-
-    /// Of two sessions worked on, the ending that matters more.
-    pub const fn worse(self, other: Self) -> Self {
-        const fn weight(exit: Exit) -> u8 {
-            match exit {
-                Exit::Done => 0,
-                Exit::Waiting => 1,
-                Exit::Failed => 2,
-                Exit::Usage => 3,
-                Exit::Interrupted => 4,
-            }
-        }
-        if weight(self) >= weight(other) { self } else { other }
-    }
 }
 
 /// A request that cannot be carried out as it was written.
@@ -50,23 +36,10 @@ impl Exit {
 #[error("{0}")]
 pub struct UsageError(pub String);
 
-/// A word at the beginning gets a capital; a path or a name stays as it is.
-fn capitalised(sentence: &str) -> String {
-    let first_word = sentence.split(' ').next().unwrap_or_default();
-    let mut letters = sentence.chars();
-    match letters.next() {
-        Some(first) if first_word.chars().all(|letter| letter.is_ascii_lowercase()) => {
-            first.to_uppercase().chain(letters).collect()
-        }
-        _ => sentence.to_owned(),
-    }
-}
-
 /// Tells the person what went wrong.
 pub fn report(error: &anyhow::Error) -> Exit {
     let look = out::look_stderr();
-    let text = format!("{error:#}");
-    let sentence = if text.ends_with(['.', '?', '!']) { text } else { text + "." };
-    out::tell(&show::rows::problem(&capitalised(&sentence), &look));
+    let sentence = show::plain::as_sentence(&format!("{error:#}"));
+    out::tell(&show::rows::problem(&sentence, &look));
     if error.downcast_ref::<UsageError>().is_some() { Exit::Usage } else { Exit::Failed }
 }

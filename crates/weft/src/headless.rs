@@ -10,15 +10,17 @@ use weft_core::{AskKind, SessionId, State, Status};
 use weft_engine::{Engine, Live, Watch};
 
 use crate::exit::Exit;
-use crate::show::clean::Cleaner;
-use crate::show::rows::{note, problem, sentence};
+use crate::show::rows::{naming_session, note, problem, sentence};
 use crate::show::style::{DIM, Line};
 use crate::show::transcript::Transcript;
 use crate::show::units::duration;
+use crate::spoken::Spoken;
 use crate::{out, show};
 
 /// How many events are read from the log at a time.
 pub const PAGE: usize = 500;
+/// How far back the calls that a turn has under way are looked for.
+const RECENT: u64 = 100;
 
 pub struct Headless {
     engine: Engine,
@@ -37,28 +39,23 @@ enum Screen {
 
 struct Plain {
     transcript: Transcript,
-    cleaner: Cleaner,
+    spoken: Spoken,
     /// How much of the running answer has been written.
     streamed: usize,
-    line_open: bool,
 }
 
 impl Headless {
     /// Looks on from now. Call it before anything is done, so that nothing is missed.
     pub fn new(engine: &Engine, session: SessionId, json: bool) -> Self {
         let state = engine.state(session).unwrap_or_else(|_| State::new(session));
-        let plain = || Plain {
-            transcript: Transcript::new(out::look_stderr()),
-            cleaner: Cleaner::default(),
-            streamed: 0,
-            line_open: false,
-        };
+        let plain = || Plain { transcript: transcript_so_far(engine, &state), spoken: Spoken::new(), streamed: 0 };
+        let screen = if json { Screen::Json } else { Screen::Plain(Box::new(plain())) };
         Self {
             watch: engine.watch(session),
             engine: engine.clone(),
             session,
             state,
-            screen: if json { Screen::Json } else { Screen::Plain(Box::new(plain())) },
+            screen,
             started: std::time::Instant::now(),
         }
     }
@@ -80,6 +77,7 @@ impl Headless {
                 biased;
                 () = any(&mut interrupts) => {
                     if stopping {
+                        self.end_line();
                         return Ok(Exit::Interrupted);
                     }
                     stopping = true;
@@ -110,7 +108,7 @@ impl Headless {
             Live::Notice(text) => self.say(note(&text, &out::look_stderr())),
             Live::Broken(text) => {
                 self.end_line();
-                out::tell(&problem(&text, &out::look_stderr()));
+                out::tell(&problem(&naming_session(&text, self.session), &out::look_stderr()));
                 return Ok(Some(Exit::Failed));
             }
             Live::Lagged => {
@@ -143,7 +141,7 @@ impl Headless {
         }
         self.state.apply(recorded.seq, recorded.at, &recorded.event);
         match &mut self.screen {
-            Screen::Json => out::json_line(recorded),
+            Screen::Json => out::event_line(recorded),
             Screen::Plain(plain) => plain.event(recorded),
         }
         match (&recorded.event, self.state.status()) {
@@ -231,12 +229,9 @@ impl Headless {
 
 impl Plain {
     fn text(&mut self, text: &str) {
-        let mut safe = String::with_capacity(text.len());
-        self.cleaner.push(text, &mut safe);
         self.streamed += text.len();
-        if let Some(last) = safe.chars().last() {
-            self.line_open = last != '\n';
-            out::stdout(&safe);
+        if !text.is_empty() {
+            out::stdout(&self.spoken.push(text));
         }
     }
 
@@ -278,9 +273,7 @@ impl Plain {
     }
 
     fn end_line(&mut self) {
-        if std::mem::take(&mut self.line_open) {
-            out::stdout("\n");
-        }
+        out::stdout(&self.spoken.finish());
     }
 
     fn tell(&mut self, mut lines: Vec<Line>) {
@@ -289,11 +282,28 @@ impl Plain {
             return;
         }
         self.end_line();
+        if self.spoken.make_room() {
+            lines.insert(0, Line::blank());
+        }
         for span in lines.iter_mut().flat_map(|line| &mut line.spans) {
             span.style.dim = true;
         }
         out::tell(&lines);
     }
+}
+
+/// One that knows what is under way, so that it can say what became of it.
+fn transcript_so_far(engine: &Engine, state: &State) -> Transcript {
+    let mut transcript = Transcript::new(out::look_stderr());
+    if state.turn.is_some() {
+        let from = state.seq.saturating_sub(RECENT);
+        // Without it, rows are only told in fewer words.
+        let recent = engine.store().events(state.id, from, PAGE).unwrap_or_default();
+        for recorded in &recent {
+            transcript.event(recorded);
+        }
+    }
+    transcript
 }
 
 async fn any(signals: &mut [Signal; 2]) {

@@ -9,6 +9,8 @@ mod open;
 mod out;
 mod providers;
 mod show;
+mod size;
+mod spoken;
 mod terminal;
 
 use std::process::ExitCode;

@@ -1,14 +1,17 @@
 //! Opens the engine for the folder that the command was started in.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use weft_core::{Cost, Limits, SessionId};
+use weft_core::{Cost, Limits, ModelName, SessionId};
+use weft_engine::agent::Agent;
 use weft_engine::{Engine, Home, Loaded, NewSession, Setup, Tape};
+use weft_model::cassette::Cassette;
 
 use crate::args::{ChatArgs, WorkArgs};
 use crate::exit::UsageError;
-use crate::{out, show};
+use crate::show::plain::plain_words;
+use crate::{out, show, size};
 
 pub struct Opened {
     pub engine: Engine,
@@ -22,25 +25,57 @@ pub fn workspace() -> anyhow::Result<PathBuf> {
     std::env::current_dir().context("cannot tell which folder this is; it may have been deleted. Go to another one")
 }
 
-pub fn settings(home: &Home, workspace: &std::path::Path) -> anyhow::Result<Loaded> {
-    Ok(Loaded::read(home, workspace, |name| std::env::var(name).ok())?)
+pub fn settings(home: &Home, workspace: &Path) -> anyhow::Result<Loaded> {
+    let mut loaded = Loaded::read(home, workspace, |name| std::env::var(name).ok())?;
+    for warning in &mut loaded.warnings {
+        *warning = plain_words(warning);
+    }
+    Ok(loaded)
+}
+
+/// For what only looks: settings that cannot be read are told of, and the defaults stand in.
+pub fn settings_or_defaults(home: &Home, workspace: &Path) -> Loaded {
+    settings(home, workspace).unwrap_or_else(|error| Loaded {
+        warnings: vec![format!("{}. Going on with the defaults.", plain_words(&format!("{error:#}")))],
+        ..Loaded::default()
+    })
 }
 
 /// Opens everything, and tells of nothing but what happened to the database: that must be heard
 /// whatever the command is.
 pub fn open(tape: Option<Tape>) -> anyhow::Result<Opened> {
-    let opened = open_silently(tape)?;
-    if let Some(notice) = opened.engine.notice() {
-        out::tell(&show::rows::problem(notice, &out::look_stderr()));
-    }
+    let home = Home::from_env();
+    let loaded = settings(&home, &workspace()?)?;
+    let opened = open_silently(home, loaded, tape)?;
+    tell_notice(&opened);
     Ok(opened)
 }
 
-/// Opens everything, for who tells of it in another way.
-pub fn open_silently(tape: Option<Tape>) -> anyhow::Result<Opened> {
+/// Opens everything for a command that only looks, which broken settings do not stop.
+pub fn open_to_look() -> anyhow::Result<Opened> {
     let home = Home::from_env();
+    let loaded = settings_or_defaults(&home, &workspace()?);
+    let opened = open_silently(home, loaded, None)?;
+    tell_notice(&opened);
+    tell_warnings(&opened);
+    Ok(opened)
+}
+
+fn tell_notice(opened: &Opened) {
+    if let Some(notice) = opened.engine.notice() {
+        out::tell(&show::rows::problem(notice, &out::look_stderr()));
+    }
+}
+
+fn tell_warnings(opened: &Opened) {
+    for warning in &opened.warnings {
+        out::tell(&show::rows::note(warning, &out::look_stderr()));
+    }
+}
+
+/// Opens everything, for who tells of it in another way.
+pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::Result<Opened> {
     let workspace = workspace()?;
-    let loaded = settings(&home, &workspace)?;
     let mut setup = Setup::new(home.clone(), loaded.config);
     setup.tape = tape;
     let engine = Engine::open(setup)?;
@@ -49,17 +84,30 @@ pub fn open_silently(tape: Option<Tape>) -> anyhow::Result<Opened> {
 
 /// Opens everything and tells what the person should know about it.
 pub fn open_aloud(work: &WorkArgs) -> anyhow::Result<Opened> {
-    let opened = open(tape(work))?;
-    let look = out::look_stderr();
-    for warning in &opened.warnings {
-        out::tell(&show::rows::note(warning, &look));
-    }
+    let opened = open(tape(work)?)?;
+    tell_warnings(&opened);
     Ok(opened)
 }
 
-pub fn tape(work: &WorkArgs) -> Option<Tape> {
-    let record = work.record.clone().map(Tape::Record);
-    record.or_else(|| work.replay.clone().map(Tape::Replay))
+/// The cassette that the flags name. One that cannot be used is refused before anything is done.
+fn tape(work: &WorkArgs) -> anyhow::Result<Option<Tape>> {
+    let refused = |error: &dyn std::fmt::Display| UsageError(error.to_string());
+    if let Some(path) = &work.record {
+        let is_new = !path.exists();
+        std::fs::OpenOptions::new().create(true).append(true).open(path).map_err(|error| {
+            refused(&format_args!("cannot record to {}: {error}. Choose a file that can be written", path.display()))
+        })?;
+        if is_new {
+            std::fs::remove_file(path)?;
+        } else if std::fs::metadata(path)?.len() > 0 {
+            Cassette::replay(path, Vec::new()).map_err(|error| refused(&error))?;
+        }
+        return Ok(Some(Tape::Record(path.clone())));
+    }
+    if let Some(path) = &work.replay {
+        Cassette::replay(path, Vec::new()).map_err(|error| refused(&error))?;
+    }
+    Ok(work.replay.clone().map(Tape::Replay))
 }
 
 impl Opened {
@@ -81,6 +129,37 @@ impl Opened {
                 "there is no session in this folder to go on with. Leave out `--continue` to start one".to_owned(),
             )
             .into()),
+        }
+    }
+
+    /// Refuses words that the model of this session, or of a new one, could never take.
+    pub fn check_size(&self, text: &str, session: Option<SessionId>, work: &WorkArgs) -> anyhow::Result<()> {
+        let model = match (&work.model, session) {
+            (Some(model), _) => model.clone(),
+            (None, Some(session)) => self.engine.state(session)?.model,
+            (None, None) => self.new_model(work)?,
+        };
+        let info = self.engine.catalog().find(&model.provider, &model.model);
+        Ok(size::check(text, &model.to_string(), &info)?)
+    }
+
+    /// What a new session would be answered by.
+    fn new_model(&self, work: &WorkArgs) -> anyhow::Result<ModelName> {
+        let name = work.agent.as_ref().or(self.engine.config().agent.as_ref());
+        let agent = name.map(|name| Agent::find(name, &self.home, &self.workspace)).transpose()?;
+        Ok(agent.and_then(|agent| agent.model).unwrap_or_else(|| self.engine.default_model()))
+    }
+
+    /// A copy of a session up to an event that it has.
+    pub async fn fork(&self, session: SessionId, at: Option<u64>) -> anyhow::Result<SessionId> {
+        let last = self.engine.state(session)?.seq;
+        match at {
+            Some(at) if at == 0 || at > last => Err(UsageError(format!(
+                "session {session} has events 1 to {last}, so it cannot be copied at event {at}. `weft sessions show \
+                 {session} --events` lists them"
+            ))
+            .into()),
+            at => Ok(self.engine.fork(session, at).await?),
         }
     }
 

@@ -3,6 +3,9 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use serde_json::{Map, Value};
+use weft_core::{Cost, Recorded};
+
 use crate::show::style::{Line, Look, render_all};
 
 pub fn stdout(text: &str) {
@@ -34,6 +37,30 @@ pub fn look_stdout() -> Look {
 
 pub fn look_stderr() -> Look {
     Look::detect(io::stderr().is_terminal())
+}
+
+/// An event as one line of JSON. Money has a unit in its name here; the log counts in fractions of
+/// a cent that nobody should have to know.
+pub fn event_line(recorded: &Recorded) {
+    let Ok(mut event) = serde_json::to_value(recorded) else { return };
+    for part in ["spent", "limits"] {
+        if let Some(fields) = event.get_mut(part).and_then(Value::as_object_mut) {
+            in_dollars(fields, "cost", "cost_usd");
+        }
+    }
+    if let Some(reason) = event.get_mut("reason").and_then(Value::as_object_mut)
+        && reason.get("reason").and_then(Value::as_str) == Some("cost_limit")
+    {
+        in_dollars(reason, "limit", "limit_usd");
+    }
+    json_line(&event);
+}
+
+fn in_dollars(fields: &mut Map<String, Value>, from: &str, to: &str) {
+    if let Some(cost) = fields.get(from).and_then(Value::as_u64).map(Cost) {
+        fields.remove(from);
+        fields.insert(to.to_owned(), cost.usd().into());
+    }
 }
 
 /// One value as one line of JSON.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::Full;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Response};
+use reqwest::{Client, RequestBuilder, Response};
 use weft_core::{Failure, FailureKind};
 
 use super::refusal;
@@ -79,8 +79,28 @@ impl Endpoint {
     ) -> Result<Response, Failure> {
         // Given away: as plain bytes the client would keep a copy until the answer begins.
         let body = reqwest::Body::wrap(Full::new(Bytes::from(body)));
-        let mut request = self.client()?.post(format!("{}{path}", self.base_url)).body(body);
-        request = request.header("content-type", "application/json").header("accept", "text/event-stream");
+        let request = self.client()?.post(format!("{}{path}", self.base_url)).body(body);
+        let request = request.header("content-type", "application/json").header("accept", "text/event-stream");
+        self.send(request, auth, fixed).await
+    }
+
+    /// Asks for a document. Failures are those of [`Endpoint::post`].
+    pub(super) async fn get(
+        &self,
+        path: &str,
+        auth: Option<(HeaderName, HeaderValue)>,
+        fixed: &[(&'static str, &'static str)],
+    ) -> Result<Response, Failure> {
+        let request = self.client()?.get(format!("{}{path}", self.base_url)).header("accept", "application/json");
+        self.send(request, auth, fixed).await
+    }
+
+    async fn send(
+        &self,
+        mut request: RequestBuilder,
+        auth: Option<(HeaderName, HeaderValue)>,
+        fixed: &[(&'static str, &'static str)],
+    ) -> Result<Response, Failure> {
         for (name, value) in fixed {
             request = request.header(*name, *value);
         }

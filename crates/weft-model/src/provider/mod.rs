@@ -13,6 +13,7 @@ mod builtin;
 mod call;
 mod chat;
 mod chat_stream;
+mod check;
 mod draft;
 mod forgotten;
 #[doc(hidden)]
@@ -37,6 +38,7 @@ use serde::{Deserialize, Serialize};
 use weft_core::{Failure, FailureKind};
 
 pub use builtin::builtin_providers;
+pub use check::check_key;
 pub use secret::Secret;
 
 use crate::catalog::Catalog;

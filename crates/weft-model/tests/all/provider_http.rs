@@ -7,9 +7,9 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 use weft_core::message::{calls_of, text_of};
 use weft_core::{Entry, FailureKind, Message, Part, SessionId, ToolResult};
-use weft_model::provider::{HttpModel, Protocol, ProviderConfig, Secret};
+use weft_model::provider::{HttpModel, Protocol, ProviderConfig, Secret, check_key};
 use weft_model::{Answer, Catalog, Chunk, Model, Request};
-use weft_script::{Behaviour, ChatShape, Fault, Reply, Server, call, failure, text, thinking};
+use weft_script::{Behaviour, ChatShape, Fault, Reply, Server, Settings, call, failure, text, thinking};
 
 use crate::cases::{Case, Outcome, cases};
 
@@ -112,6 +112,23 @@ async fn requests_carry_key_version_and_own_headers() {
         assert_eq!(seen.header("anthropic-version").is_some(), protocol == Protocol::Anthropic);
         assert_eq!(seen.last_user, "Hello");
     }
+}
+
+#[tokio::test]
+async fn a_key_is_checked_without_asking_a_model() {
+    let mut settings = Settings::new(Behaviour::Sequence(vec![text("ok")]));
+    settings.key = Some(KEY.to_owned());
+    let server = Server::start_with(settings).unwrap();
+    for protocol in Protocol::ALL {
+        let config = ProviderConfig::new("acme", protocol, server.url(script_protocol(protocol)));
+        check_key(&config, Secret::new(KEY)).await.unwrap();
+        let refused = check_key(&config, Secret::new("wrong-key-9876543210")).await.unwrap_err();
+        assert_eq!(refused.kind, FailureKind::Auth, "{protocol}: {refused}");
+        assert!(!refused.message.contains("wrong-key"), "{refused}");
+    }
+    let nowhere = ProviderConfig::new("acme", Protocol::Chat, "http://127.0.0.1:1/v1");
+    assert_eq!(check_key(&nowhere, Secret::new(KEY)).await.unwrap_err().kind, FailureKind::Network);
+    assert_eq!(server.stats().requests, 0);
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use serde_json::json;
 use weft_core::AskKind;
 
 use crate::exit::Exit;
+use crate::show::card::repeats_question;
 use crate::show::clean::clean_row;
 use crate::show::columns::columns;
 use crate::show::rows::note;
@@ -11,7 +12,7 @@ use crate::show::units::ago;
 use crate::{open, out};
 
 pub async fn run(json: bool) -> anyhow::Result<Exit> {
-    let opened = open::open(None)?;
+    let opened = open::open_to_look()?;
     let asks = opened.engine.store().open_asks()?;
     if json {
         for row in asks {
@@ -31,6 +32,7 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
     let now = opened.engine.clock().now();
     let rows = asks.iter().map(|row| {
         let detail = match &row.ask.kind {
+            AskKind::Approval { detail, .. } if repeats_question(&row.ask.question, detail) => String::new(),
             AskKind::Approval { detail, .. } => detail.lines().next().unwrap_or_default().to_owned(),
             AskKind::Question { options, .. } => options.join(" / "),
         };

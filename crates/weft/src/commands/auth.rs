@@ -1,27 +1,20 @@
 //! `weft auth`: keys of model providers. A key is checked before it is kept, and never shown.
 
 use std::io::{IsTerminal, Read};
-use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use futures_util::StreamExt as _;
-use weft_core::{Entry, Failure, FailureKind, Message, SessionId};
+use weft_core::FailureKind;
 use weft_engine::Home;
-use weft_model::gate::{Admission, Estimate, Gate, GateConfig, Priority};
-use weft_model::provider::{self, HttpModel, ProviderConfig};
-use weft_model::{Catalog, Chunk, Request};
+use weft_model::provider::{self, ProviderConfig};
 use weft_store::{Secret, Vault};
 
 use crate::args::AuthArgs;
 use crate::exit::{Exit, UsageError};
 use crate::providers::{self, KeySource, Provider};
-use crate::show::rows::{marked, note, sentence};
+use crate::show::rows::{marked, note, problem, sentence};
 use crate::show::style::{DIM, GOOD, Look, PLAIN, Span};
 use crate::{open, out, terminal};
 
-const CHECK_LIMIT: Duration = Duration::from_secs(10);
-const NO_SUCH_MODEL: &str = "weft-key-check";
 /// No provider has keys longer than this; something else was piped in.
 const LONGEST_KEY: u64 = 4_096;
 
@@ -97,64 +90,48 @@ async fn add(vault: &Vault, provider: &Provider, from_stdin: bool, no_check: boo
             UsageError("this is not a key: keys have no spaces or line breaks. Nothing was saved".to_owned()).into()
         );
     }
-    if !no_check {
-        check(&provider.config, key).await?;
-    }
+    let verdict = if no_check { None } else { Some(check(&provider.config, key).await?) };
     vault.set(name, &Secret::new(key))?;
-    let checked = if no_check { "Saved, not checked" } else { "The key works and is saved" };
-    out::tell(&note(&format!("{checked}, encrypted on this machine."), &look));
+    match verdict {
+        Some(Verdict::Works) => out::tell(&note("The key works and is saved, encrypted on this machine.", &look)),
+        Some(Verdict::Unknown(why)) => {
+            out::tell(&problem(&format!("The key could not be checked: {why}"), &look));
+            out::tell(&note("It is saved all the same, encrypted on this machine.", &look));
+        }
+        None => out::tell(&note("Saved, not checked, encrypted on this machine.", &look)),
+    }
     if let KeySource::Environment(variable) = &provider.key {
         out::tell(&note(&format!("{variable} is also set, and is used instead as long as it is."), &look));
     }
     Ok(())
 }
 
-/// Asks the provider for a model that does not exist: a wrong key is refused before that is looked
-/// at, a right one costs nothing.
-async fn check(config: &ProviderConfig, key: &str) -> anyhow::Result<()> {
-    let name = &config.name;
-    let client = HttpModel::new(config.clone(), Some(provider::Secret::new(key)), Arc::new(Catalog::new()))?;
-    let request = Request {
-        model: NO_SUCH_MODEL.into(),
-        system: "".into(),
-        tools: Arc::new([]),
-        messages: vec![Entry::new(0, 0, Message::user("Hello"))],
-        max_output: 16,
-        effort: None,
-        session: SessionId::from_random(0),
-    };
-    let admission = Admission {
-        provider: Arc::clone(name),
-        priority: Priority::User,
-        session: request.session,
-        task: None,
-        estimate: Estimate::default(),
-    };
-    let gate = Gate::new(GateConfig::default());
-    let answer = gate.stream(Arc::new(client), request, admission).fold(None, |_, chunk| async { Some(chunk) });
-    match tokio::time::timeout(CHECK_LIMIT, answer).await {
-        Ok(Some(Chunk::Failed { failure, .. })) => judge(name, &failure),
-        Ok(_) => Ok(()),
-        Err(_) => bail!(
-            "{name} did not answer within {} s. Nothing was saved; try again, or add --no-check",
-            CHECK_LIMIT.as_secs()
-        ),
-    }
+/// What is known of a key that is about to be kept.
+enum Verdict {
+    Works,
+    /// Nobody could say; with the reason.
+    Unknown(String),
 }
 
-/// What a refusal says of the key.
-fn judge(name: &str, failure: &Failure) -> anyhow::Result<()> {
+/// Asks the provider what the key is worth. A key that it refuses is an error.
+async fn check(config: &ProviderConfig, key: &str) -> anyhow::Result<Verdict> {
+    let name = &config.name;
+    let Err(failure) = provider::check_key(config, provider::Secret::new(key)).await else { return Ok(Verdict::Works) };
     match failure.kind {
+        FailureKind::Auth => {
+            bail!(
+                "{} Nothing was saved. Check that the whole key was copied and that it is one for {name}",
+                failure.message
+            )
+        }
+        FailureKind::Config => bail!("{} Nothing was saved", failure.message),
         // It got past the key.
-        FailureKind::NotFound
+        FailureKind::RateLimited | FailureKind::Quota => Ok(Verdict::Works),
+        FailureKind::Forbidden
+        | FailureKind::NotFound
         | FailureKind::BadRequest
         | FailureKind::ContextOverflow
-        | FailureKind::RateLimited
-        | FailureKind::Quota => Ok(()),
-        FailureKind::Auth | FailureKind::Forbidden => {
-            bail!("{name} does not accept this key: {} Nothing was saved", failure.message)
-        }
-        FailureKind::Overloaded
+        | FailureKind::Overloaded
         | FailureKind::Server
         | FailureKind::Network
         | FailureKind::StreamBroken
@@ -166,9 +143,6 @@ fn judge(name: &str, failure: &Failure) -> anyhow::Result<()> {
         | FailureKind::Crashed
         | FailureKind::Cancelled
         | FailureKind::NotRecorded
-        | FailureKind::Config
-        | FailureKind::Unknown => {
-            bail!("The key could not be checked: {} Nothing was saved; try again, or add --no-check", failure.message)
-        }
+        | FailureKind::Unknown => Ok(Verdict::Unknown(failure.message)),
     }
 }

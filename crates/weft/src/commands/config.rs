@@ -8,6 +8,7 @@ use weft_engine::{Home, Loaded};
 
 use crate::args::ConfigCommand;
 use crate::exit::{Exit, UsageError};
+use crate::show::plain::plain_words;
 use crate::show::rows::note;
 use crate::{open, out};
 
@@ -18,6 +19,7 @@ pub async fn run(command: Option<ConfigCommand>) -> anyhow::Result<Exit> {
         ConfigCommand::Path => out::stdout(&format!("{}\n", file.display())),
         ConfigCommand::List => list(&home)?,
         ConfigCommand::Get { key } => return get(&read(&file)?, &key),
+        ConfigCommand::Unset { key } => return unset(&file, &key),
         ConfigCommand::Set { key, value } => set(&file, &key, &value)?,
         ConfigCommand::Edit => return edit(&home, &file),
     }
@@ -42,9 +44,13 @@ fn read(file: &Path) -> anyhow::Result<DocumentMut> {
 }
 
 fn list(home: &Home) -> anyhow::Result<()> {
-    let loaded = open::settings(home, &open::workspace()?)?;
+    let workspace = open::workspace()?;
+    let (loaded, is_broken) = match open::settings(home, &workspace) {
+        Ok(loaded) => (loaded, false),
+        Err(_) => (open::settings_or_defaults(home, &workspace), true),
+    };
     let look = out::look_stdout();
-    if loaded.sources.is_empty() {
+    if loaded.sources.is_empty() && !is_broken {
         let words = format!(
             "No settings yet; everything has its default. They would be in `{}`.",
             home.config_file().display()
@@ -61,7 +67,71 @@ fn list(home: &Home) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Every setting. In capitals what is named by the person, such as a provider.
+const KNOWN: [&str; 24] = [
+    "model",
+    "mode",
+    "agent",
+    "effort",
+    "limits.rounds",
+    "limits.tool_calls",
+    "limits.minutes",
+    "limits.tokens",
+    "limits.cost_usd",
+    "limits.failed_rounds",
+    "limits.repeats",
+    "budget.month_usd",
+    "budget.session_usd",
+    "budget.turn_usd",
+    "budget.providers.PROVIDER",
+    "providers.NAME.protocol",
+    "providers.NAME.base_url",
+    "providers.NAME.headers.HEADER",
+    "providers.NAME.key_env",
+    "providers.NAME.concurrency",
+    "providers.NAME.idle_seconds",
+    "hooks",
+    "models.PROVIDER/MODEL",
+    "models.PROVIDER/MODEL.FACT",
+];
+
+/// Whether it is a setting, or a section of settings.
+fn is_known(key: &str) -> bool {
+    KNOWN.iter().any(|known| {
+        let mut pattern = known.split('.');
+        key.split('.').all(|part| {
+            let named = |wanted: &str| wanted.chars().all(|letter| letter.is_uppercase() || letter == '/');
+            pattern.next().is_some_and(|wanted| wanted == part || (!part.is_empty() && named(wanted)))
+        })
+    })
+}
+
+fn check_known(key: &str) -> Result<(), UsageError> {
+    if is_known(key) {
+        return Ok(());
+    }
+    Err(UsageError(format!("there is no setting `{key}`. There are {}", KNOWN.join(", "))))
+}
+
+fn unset(file: &Path, key: &str) -> anyhow::Result<Exit> {
+    check_known(key)?;
+    let mut document = read(file)?;
+    let mut parts: Vec<&str> = key.split('.').collect();
+    let last = parts.pop().unwrap_or(key);
+    let table = parts.iter().try_fold(document.as_item_mut(), |item, part| item.get_mut(part));
+    let removed = table.and_then(Item::as_table_like_mut).and_then(|table| table.remove(last));
+    let words = if removed.is_some() {
+        write(file, &document.to_string())?;
+        format!("`{key}` has its default again.")
+    } else {
+        format!("`{key}` was not set; it has its default.")
+    };
+    out::tell(&note(&words, &out::look_stderr()));
+    Ok(Exit::Done)
+}
+
 fn get(document: &DocumentMut, key: &str) -> anyhow::Result<Exit> {
+    check_known(key)?;
     let found = key.split('.').try_fold(document.as_item(), |item, part| item.get(part));
     match found {
         Some(item) => {
@@ -112,7 +182,7 @@ fn set(file: &Path, key: &str, text: &str) -> anyhow::Result<()> {
 fn refused(key: &str, text: &str, reason: &str) -> UsageError {
     let reason = reason.trim_end_matches("; it is left out").trim_start_matches("config.toml: ");
     let reason = reason.split_once("`: ").map_or(reason, |(_, reason)| reason);
-    UsageError(format!("`{text}` was not set as `{key}`: {reason}"))
+    UsageError(format!("`{text}` was not set as `{key}`: {}", plain_words(reason)))
 }
 
 /// Whole or not at all.

@@ -37,3 +37,18 @@ fn a_broken_file_is_named_with_its_line() {
     let error = set(&file, "mode", "ask").unwrap_err().to_string();
     assert!(error.contains("config.toml:2"), "{error}");
 }
+
+#[test]
+fn the_known_settings_are_those_that_can_be_set() {
+    for key in KNOWN.iter().filter(|key| !key.contains(char::is_uppercase)) {
+        let refused = Loaded::check(key, &toml::Value::Integer(1)).err().unwrap_or_default();
+        assert!(!refused.contains("no such setting") && !refused.contains("unknown field"), "{key}: {refused}");
+        assert!(is_known(key));
+    }
+    for key in ["limits", "budget.providers.openai", "providers.mine.base_url", "models.openai/gpt-9"] {
+        assert!(is_known(key), "{key}");
+    }
+    for key in ["nope", "limits.nope", "mode.x", "", "limits.", "providers.mine.colour"] {
+        assert!(!is_known(key), "{key}");
+    }
+}

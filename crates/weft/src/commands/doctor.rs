@@ -1,11 +1,14 @@
 //! `weft doctor`: looks at everything Weft stands on and says what to do about what is wrong.
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 
-use weft_engine::Home;
+use weft_core::Status;
+use weft_engine::{Home, Loaded};
 
-use crate::commands::auth;
+use crate::commands::{auth, is_untouched_fork};
 use crate::exit::Exit;
+use crate::show::plain::plain_words;
 use crate::show::rows::{marked, sentence};
 use crate::show::style::{BAD, BOLD, DIM, GOOD, Line, Look, PLAIN};
 use crate::show::units::{ago, bytes};
@@ -13,6 +16,8 @@ use crate::{open, out, providers};
 
 /// With less free space than this a warning is due.
 const LOW_SPACE: u64 = 500 * 1024 * 1024;
+/// How many unfinished sessions are named.
+const LISTED: usize = 5;
 
 enum Finding {
     Good(String),
@@ -33,12 +38,11 @@ pub async fn run() -> anyhow::Result<Exit> {
     section("Folders", folders(&home));
     let settings = open::settings(&home, &open::workspace()?);
     section("Settings", settings_findings(&settings));
-    section("Database", database());
-    if let Ok(loaded) = &settings {
-        out::print(&[Line::new("Providers", BOLD)]);
-        let rows = providers::all(&home, &loaded.config);
-        out::print(&rows.iter().flat_map(|provider| auth::status_row(provider, &look)).collect::<Vec<_>>());
-    }
+    let loaded = settings.unwrap_or_default();
+    let rows = providers::all(&home, &loaded.config);
+    section("Database", database(home, loaded));
+    out::print(&[Line::new("Providers", BOLD)]);
+    out::print(&rows.iter().flat_map(|provider| auth::status_row(provider, &look)).collect::<Vec<_>>());
     section("Terminal", terminal(&look));
     Ok(if failed { Exit::Failed } else { Exit::Done })
 }
@@ -94,9 +98,9 @@ fn free_space(path: &Path) -> Option<u64> {
     Some(status.f_bavail.saturating_mul(status.f_frsize))
 }
 
-fn settings_findings(settings: &anyhow::Result<weft_engine::Loaded>) -> Vec<Finding> {
+fn settings_findings(settings: &anyhow::Result<Loaded>) -> Vec<Finding> {
     match settings {
-        Err(error) => vec![Finding::Bad(error.to_string())],
+        Err(error) => vec![Finding::Bad(plain_words(&error.to_string()))],
         Ok(loaded) => {
             let sources = loaded.sources.iter().map(|source| Finding::Good(format!("`{}`", source.display())));
             let mut findings: Vec<Finding> = sources.collect();
@@ -109,8 +113,8 @@ fn settings_findings(settings: &anyhow::Result<weft_engine::Loaded>) -> Vec<Find
     }
 }
 
-fn database() -> Vec<Finding> {
-    let opened = match open::open_silently(None) {
+fn database(home: Home, loaded: Loaded) -> Vec<Finding> {
+    let opened = match open::open_silently(home, loaded, None) {
         Ok(opened) => opened,
         Err(error) => return vec![Finding::Bad(format!("{error:#}"))],
     };
@@ -141,8 +145,13 @@ fn database() -> Vec<Finding> {
         findings.push(Finding::Note(format!("`{}` was damaged and put aside", file.path().display())));
     }
     match store.unfinished() {
-        Ok(rows) if rows.is_empty() => {}
-        Ok(rows) => findings.push(Finding::Note(format!("{} unfinished; `weft resume` goes on", rows.len()))),
+        Ok(rows) => {
+            let left = rows.iter().filter(|row| row.status == Status::Running && !is_untouched_fork(row));
+            findings.extend(left.take(LISTED).map(|row| {
+                let (session, folder) = (row.id, &row.workspace);
+                Finding::Note(format!("session {session} in `{folder}` is unfinished; `weft resume {session}` goes on"))
+            }));
+        }
         Err(error) => findings.push(Finding::Bad(error.to_string())),
     }
     findings
@@ -150,6 +159,9 @@ fn database() -> Vec<Finding> {
 
 fn terminal(look: &Look) -> Vec<Finding> {
     let yes = |on: bool| if on { "yes" } else { "no" };
+    if !std::io::stdout().is_terminal() {
+        return vec![Finding::Note("the output goes to a file or a pipe, not to a terminal".to_owned())];
+    }
     let name = std::env::var("TERM").unwrap_or_else(|_| "unknown".to_owned());
     let text = format!("{name}, {} columns, colour {}, Unicode {}", look.width, yes(look.colour), yes(look.unicode));
     vec![Finding::Note(text)]

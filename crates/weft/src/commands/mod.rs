@@ -7,6 +7,7 @@ mod auth;
 mod completions;
 mod config;
 mod doctor;
+mod first_words;
 mod models;
 pub mod resume;
 mod run;
@@ -15,6 +16,9 @@ mod transfer;
 mod usage;
 
 use std::future::Future;
+
+use weft_core::Status;
+use weft_store::SessionRow;
 
 use crate::args::{Cli, Command};
 use crate::exit::Exit;
@@ -43,13 +47,34 @@ fn small(work: impl Future<Output = anyhow::Result<Exit>>) -> anyhow::Result<Exi
 }
 
 pub use answer::read_answer;
+pub use first_words::begin_with_first_words;
 pub use sessions::{name as name_of, session_rows};
 pub use usage::usage_rows;
 
-/// What a crash or an answer left in this folder.
-pub fn unfinished(opened: &crate::open::Opened) -> anyhow::Result<Vec<weft_store::SessionRow>> {
+/// What a crash or an answer left in this folder, the newest first.
+pub fn unfinished(opened: &crate::open::Opened) -> anyhow::Result<Vec<SessionRow>> {
     let here = opened.workspace_name();
-    let mut rows = opened.engine.store().unfinished()?;
-    rows.retain(|row| row.workspace == here);
-    Ok(rows)
+    let mut left = Vec::new();
+    for row in opened.engine.store().unfinished()? {
+        if row.workspace != here || is_untouched_fork(&row) {
+            continue;
+        }
+        let has_something = match row.status {
+            Status::Running => true,
+            // Weft was killed between two turns: there is only something to do if more was said.
+            Status::Idle => !opened.engine.state(row.id)?.conversation.queue.is_empty(),
+            Status::Waiting | Status::Failed => false,
+        };
+        if has_something {
+            left.push(row);
+        }
+    }
+    begin_with_first_words(opened.engine.store(), &mut left)?;
+    Ok(left)
+}
+
+/// A copy that nothing was done in since it was made. It may be cut in the middle of a turn, but
+/// nobody asked for that turn to be finished here.
+pub fn is_untouched_fork(row: &SessionRow) -> bool {
+    row.forked_at == Some(row.seq)
 }

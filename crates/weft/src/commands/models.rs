@@ -4,18 +4,21 @@ use serde_json::json;
 use weft_model::ModelInfo;
 
 use crate::exit::Exit;
+use crate::providers::{self, KeySource};
 use crate::show::clean::clean_row;
 use crate::show::columns::columns;
 use crate::show::rows::note;
 use crate::show::units::grouped;
-use crate::{open, out, providers};
+use crate::{open, out};
 
 pub async fn run(json: bool) -> anyhow::Result<Exit> {
     let opened = open::open(None)?;
-    let models = opened.engine.catalog().models();
     let providers = providers::all(&opened.home, opened.engine.config());
-    let is_ready =
-        |name: &str| providers.iter().any(|provider| &*provider.config.name == name && provider.key.is_ready());
+    let key_of = |name: &str| providers.iter().find(|provider| &*provider.config.name == name).map(|found| &found.key);
+    let mut models = opened.engine.catalog().models();
+    // The table also describes families of local models, under a name that is no provider's.
+    models.retain(|(provider, _, _)| key_of(provider).is_some());
+    let is_ready = |name: &str| key_of(name).is_some_and(KeySource::is_ready);
     if json {
         for (provider, model, info) in &models {
             out::json_line(&json!({
@@ -36,11 +39,14 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let look = out::look_stdout();
-    let mark = look.sign("✓", "yes");
+    let key = |name: &str| match key_of(name) {
+        Some(KeySource::Environment(_) | KeySource::Vault) => look.sign("✓", "yes"),
+        Some(KeySource::NotNeeded) => "not needed",
+        Some(KeySource::Missing) | None => "no",
+    };
     let rows = models.iter().map(|(provider, model, info)| {
         let (input, output) = prices(info);
-        let ready = if is_ready(provider) { mark } else { "" };
-        [clean_row(&format!("{provider}/{model}")), grouped(info.window), input, output, ready.to_owned()]
+        [clean_row(&format!("{provider}/{model}")), grouped(info.window), input, output, key(provider).to_owned()]
     });
     out::print(&columns(&["model", " window", " in $/M", " out $/M", "key"], rows, &look));
     let words = format!(
@@ -48,6 +54,12 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
         opened.engine.default_model()
     );
     out::tell(&note(&words, &out::look_stderr()));
+    let local = providers.iter().filter(|provider| !provider.config.needs_key);
+    let local: Vec<String> = local.map(|provider| format!("`{}/NAME`", provider.config.name)).collect();
+    if !local.is_empty() {
+        let words = format!("Models of your own machine need no key: {}.", local.join(", "));
+        out::tell(&note(&words, &out::look_stderr()));
+    }
     Ok(Exit::Done)
 }
 

@@ -2,11 +2,12 @@
 
 use weft_core::{SessionId, Status};
 use weft_engine::EngineError;
+use weft_store::{ListFilter, SessionRow};
 
 use crate::args::{ResumeArgs, WorkArgs};
-use crate::commands::unfinished;
+use crate::commands::{is_untouched_fork, unfinished};
 use crate::exit::Exit;
-use crate::headless::Headless;
+use crate::headless::{Headless, PAGE};
 use crate::open::{self, Opened};
 use crate::out;
 use crate::show::clean::clean_row;
@@ -14,33 +15,47 @@ use crate::show::rows::note;
 
 pub async fn run(args: ResumeArgs) -> anyhow::Result<Exit> {
     let opened = open::open_aloud(&args.work)?;
-    let sessions = match &args.session {
-        Some(prefix) => vec![opened.engine.store().find(prefix)?],
-        None => left_to_do(&opened)?,
-    };
-    if sessions.is_empty() {
-        out::tell(&note("Nothing to resume in this folder.", &out::look_stderr()));
-        return Ok(Exit::Done);
+    if let Some(prefix) = &args.session {
+        return carry_on(&opened, opened.engine.store().find(prefix)?, &args.work, args.json).await;
     }
-    let mut exit = Exit::Done;
-    for session in sessions {
-        exit = exit.worse(carry_on(&opened, session, &args.work, args.json).await?);
-        if exit == Exit::Interrupted {
-            break;
-        }
+    let left = left_to_do(&opened)?;
+    let Some(newest) = left.first() else {
+        out::tell(&note(&nothing_left(&opened)?, &out::look_stderr()));
+        return Ok(Exit::Done);
+    };
+    let exit = carry_on(&opened, newest.id, &args.work, args.json).await?;
+    if let Some(next) = left.get(1) {
+        let words = format!("{} left to finish here; the next: `weft resume {}`", left.len() - 1, next.id);
+        out::tell(&note(&words, &out::look_stderr()));
     }
     Ok(exit)
 }
 
-/// What a crash or an answer left in this folder; if nothing, the last session if it ended early.
-fn left_to_do(opened: &Opened) -> anyhow::Result<Vec<SessionId>> {
-    let left = unfinished(opened)?;
-    if !left.is_empty() {
-        return Ok(left.into_iter().map(|row| row.id).collect());
-    }
-    let Some(latest) = opened.engine.store().latest(Some(&opened.workspace_name()))? else { return Ok(Vec::new()) };
-    let ended_early = opened.engine.state(latest)?.status() == Status::Failed;
-    Ok(ended_early.then_some(latest).into_iter().collect())
+/// What a crash or an answer left in this folder, and what ended early; the newest first.
+fn left_to_do(opened: &Opened) -> anyhow::Result<Vec<SessionRow>> {
+    let ended_early = ListFilter {
+        workspace: Some(opened.workspace_name()),
+        status: Some(Status::Failed),
+        limit: Some(PAGE),
+        children: false,
+    };
+    let mut rows = unfinished(opened)?;
+    let failed = opened.engine.store().list(&ended_early)?;
+    rows.extend(failed.into_iter().filter(|row| !row.owner.is_alive() && !is_untouched_fork(row)));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.updated_at));
+    rows.dedup_by_key(|row| row.id);
+    Ok(rows)
+}
+
+fn nothing_left(opened: &Opened) -> anyhow::Result<String> {
+    let waiting =
+        ListFilter { workspace: Some(opened.workspace_name()), status: Some(Status::Waiting), ..ListFilter::default() };
+    Ok(match opened.engine.store().list(&waiting)?.first() {
+        None => "Nothing to resume in this folder.".to_owned(),
+        Some(row) => {
+            format!("Nothing to resume in this folder. Session {} waits for an answer: see `weft asks`", row.id)
+        }
+    })
 }
 
 pub async fn carry_on(opened: &Opened, session: SessionId, work: &WorkArgs, json: bool) -> anyhow::Result<Exit> {

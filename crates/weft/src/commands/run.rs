@@ -15,11 +15,17 @@ use crate::{open, out};
 
 /// After this the person is told that standard input is being waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// No model takes more bytes than this.
+const LARGEST: u64 = 32 * 1024 * 1024;
+/// A text may have one broken letter in so many bytes.
+const BROKEN_SHARE: usize = 20;
 
 pub async fn run(args: RunArgs) -> anyhow::Result<Exit> {
     let prompt = prompt(&args.prompt).await?;
     let opened = open::open_aloud(&args.chat.work)?;
-    let session = match opened.named_session(&args.chat)? {
+    let named = opened.named_session(&args.chat)?;
+    opened.check_size(&prompt, named, &args.chat.work)?;
+    let session = match named {
         Some(session) => session,
         None => opened.create(&args.chat.work, false)?,
     };
@@ -65,7 +71,7 @@ fn stdin_has_something() -> bool {
 async fn read_stdin() -> anyhow::Result<String> {
     let reading = tokio::task::spawn_blocking(|| {
         let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+        std::io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes).map(|_| bytes)
     });
     tokio::pin!(reading);
     let bytes = tokio::select! {
@@ -76,5 +82,32 @@ async fn read_stdin() -> anyhow::Result<String> {
         }
     };
     let bytes = bytes?.context("cannot read standard input")?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(as_text(bytes)?)
 }
+
+/// A stray byte in a text is no harm; something that is no text at all is refused.
+fn as_text(bytes: Vec<u8>) -> Result<String, UsageError> {
+    if bytes.len() as u64 > LARGEST {
+        return Err(UsageError(format!(
+            "standard input is larger than {}, which fits no model. Put it in a file here and name the file",
+            crate::show::units::bytes(LARGEST)
+        )));
+    }
+    let size = bytes.len();
+    let is_binary = bytes.contains(&0);
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    };
+    let broken = text.chars().filter(|letter| *letter == char::REPLACEMENT_CHARACTER).count();
+    if is_binary || broken * BROKEN_SHARE > size {
+        return Err(UsageError(
+            "standard input is binary, not text. Put it in a file here and name the file in the request".to_owned(),
+        ));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

@@ -9,7 +9,7 @@ use weft_engine::Engine;
 use weft_store::{ListFilter, Owner, SessionRow};
 
 use crate::args::SessionsCommand;
-use crate::commands::transfer;
+use crate::commands::{begin_with_first_words, transfer};
 use crate::exit::{Exit, UsageError};
 use crate::headless::PAGE;
 use crate::open::{self, Opened};
@@ -23,7 +23,7 @@ use crate::show::transcript::Transcript;
 use crate::show::units::{ago, moment};
 
 pub async fn run(command: SessionsCommand) -> anyhow::Result<Exit> {
-    let opened = open::open(None)?;
+    let opened = open::open_to_look()?;
     let find = |prefix: &str| opened.engine.store().find(prefix);
     match command {
         SessionsCommand::List { all, workspace, json, limit } => {
@@ -36,7 +36,7 @@ pub async fn run(command: SessionsCommand) -> anyhow::Result<Exit> {
         }
         SessionsCommand::Show { session, events, json } => show(&opened.engine, find(&session)?, events, json),
         SessionsCommand::Fork { session, at } => {
-            let fork = opened.engine.fork(find(&session)?, at).await?;
+            let fork = opened.fork(find(&session)?, at).await?;
             out::stdout(&format!("{fork}\n"));
             out::tell(&note(&format!("Go on in the copy with: `weft --session {fork}`"), &out::look_stderr()));
             Ok(Exit::Done)
@@ -52,7 +52,8 @@ pub async fn run(command: SessionsCommand) -> anyhow::Result<Exit> {
 fn list(opened: &Opened, workspace: Option<String>, json: bool, limit: usize) -> anyhow::Result<Exit> {
     let everywhere = workspace.is_none();
     let filter = ListFilter { workspace, limit: Some(limit), ..ListFilter::default() };
-    let rows = opened.engine.store().list(&filter)?;
+    let mut rows = opened.engine.store().list(&filter)?;
+    begin_with_first_words(opened.engine.store(), &mut rows)?;
     if json {
         rows.iter().for_each(|row| out::json_line(&as_json(row)));
         return Ok(Exit::Done);
@@ -131,7 +132,7 @@ fn show(engine: &Engine, session: SessionId, events: bool, json: bool) -> anyhow
         seq = last.seq;
         for recorded in &page {
             if json {
-                out::json_line(recorded);
+                out::event_line(recorded);
             } else if events {
                 out::print(&[event_row(recorded.seq, recorded.at, &recorded.event, &look)]);
             } else {

@@ -1,5 +1,5 @@
 //! A session as a file: a header line, one line per event, one line per saved output. Lines are
-//! JSON; the events are those that `weft run --json` prints.
+//! JSON; the events stand in it as they are recorded.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -124,21 +124,25 @@ struct Log {
 }
 
 fn read_log(file: &Path) -> anyhow::Result<Log> {
-    let reader = BufReader::new(std::fs::File::open(file).with_context(|| format!("cannot read {}", file.display()))?);
+    let (name, reader): (String, Box<dyn BufRead>) = if file == Path::new("-") {
+        ("standard input".to_owned(), Box::new(std::io::stdin().lock()))
+    } else {
+        let opened = std::fs::File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
+        (file.display().to_string(), Box::new(BufReader::new(opened)))
+    };
     let mut lines = reader.lines().enumerate();
-    let place = |number: usize| format!("{}:{}", file.display(), number + 1);
+    let place = |number: usize| format!("{name}:{}", number + 1);
     let header = match lines.next() {
         Some((_, line)) => serde_json::from_str::<Value>(&line?).unwrap_or_default(),
         None => Value::Null,
     };
     if header.get("weft").and_then(Value::as_str) != Some("session") {
-        bail!("{} is not an exported session: its first line is not a header", file.display());
+        bail!("{name} is not an exported session: its first line is not a header");
     }
     match header.get("version").and_then(Value::as_u64) {
         Some(VERSION) => {}
         other => bail!(
-            "{} has format version {}; this Weft reads version {VERSION}. Update Weft",
-            file.display(),
+            "{name} has format version {}; this Weft reads version {VERSION}. Update Weft",
             other.unwrap_or_default()
         ),
     }

@@ -16,7 +16,7 @@ use crate::{open, out};
 const DAY_MS: u64 = 86_400_000;
 
 pub async fn run(args: UsageArgs) -> anyhow::Result<Exit> {
-    let opened = open::open(None)?;
+    let opened = open::open_to_look()?;
     let store = opened.engine.store();
     let now = opened.engine.clock().now();
     let filter = UsageFilter {

@@ -31,7 +31,8 @@ pub fn card_lines(view: &CardView<'_>, look: &Look) -> Vec<Line> {
     match &view.ask.kind {
         AskKind::Approval { detail, grant, .. } => {
             let cap = view.detail_rows.min(SHOWN_LINES);
-            let details = detail_lines(detail, cap, look);
+            let shown = if repeats_question(&view.ask.question, detail) { "" } else { detail.as_str() };
+            let details = detail_lines(shown, cap, look);
             let hides = details.len() > cap;
             rows.extend(details);
             if view.keys {
@@ -57,6 +58,14 @@ pub fn card_lines(view: &CardView<'_>, look: &Look) -> Vec<Line> {
             Line { spans }
         })
         .collect()
+}
+
+/// Whether the question says all that the detail does, such as a short command. Nothing that a row
+/// would show in another way, such as hidden characters, may count as said.
+pub fn repeats_question(question: &str, detail: &str) -> bool {
+    let detail = detail.trim();
+    let shown_as_it_is = clean_row(detail) == detail && visible(detail) == detail && !detail.contains('`');
+    shown_as_it_is && question.contains(&format!("`{detail}`"))
 }
 
 /// The command or the diff that is asked about.

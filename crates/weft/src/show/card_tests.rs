@@ -60,3 +60,16 @@ fn cards_say_what_exactly_and_how_to_answer() {
         });
     }
 }
+
+#[test]
+fn only_what_can_be_seen_in_the_question_is_left_out_below() {
+    let check = |command: &str, repeats: bool| {
+        assert_eq!(repeats_question(&format!("Run `{command}`?"), command), repeats, "{command:?}");
+    };
+    check("ls -l", true);
+    check("echo `id`", false);
+    check("echo a\u{202e}b", false);
+    check("echo \x1b[2Ka", false);
+    check("echo a   b", false);
+    assert!(!repeats_question("Run `ls …`?", "ls -l"));
+}

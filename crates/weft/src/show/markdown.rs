@@ -4,7 +4,8 @@
 
 use super::clean::clean;
 use super::markdown_block::{Block, render_block};
-use super::style::{GUTTER, Line, Look, PLAIN};
+use super::style::{GUTTER, Line, Look};
+use super::width::wrap_code;
 
 /// A block longer than this is finished at the last line break, whatever it is.
 const LONGEST_BLOCK: usize = 32 * 1024;
@@ -22,6 +23,8 @@ pub struct Stream {
     blank_seen: bool,
     /// The next item's number in an ordered list.
     next_number: Option<u64>,
+    /// The number that the open item was written with.
+    written_number: Option<u64>,
     started: bool,
     /// The next block follows its predecessor without a blank line.
     tight: bool,
@@ -45,6 +48,7 @@ impl Stream {
             inner_fence: false,
             blank_seen: false,
             next_number: None,
+            written_number: None,
             started: false,
             tight: false,
         }
@@ -73,7 +77,7 @@ impl Stream {
         let mut lines = Vec::new();
         if let Kind::Fence { indent, .. } = self.kind {
             if !self.partial.is_empty() && !self.closes_fence(&self.partial) {
-                lines.push(code_line(&self.partial, indent));
+                lines.extend(code_lines(&self.partial, indent, &self.look));
             }
             return lines;
         }
@@ -82,8 +86,23 @@ impl Stream {
             return lines;
         }
         self.separate(&mut lines);
-        self.render(&text, &mut lines);
+        match self.item_begun() {
+            Some(number) => {
+                self.render(&self.block, self.next_number, &mut lines);
+                lines.extend(self.blank_seen.then(Line::blank));
+                self.render(&self.partial, number, &mut lines);
+            }
+            None => self.render(&text, self.next_number, &mut lines),
+        }
         lines
+    }
+
+    /// The number of the next item, if the line that is being written begins one.
+    fn item_begun(&self) -> Option<Option<u64>> {
+        let marker = list_marker(&self.partial).filter(|marker| marker.indent < 2)?;
+        let begins = self.kind == Kind::Item && !self.inner_fence && !self.block.is_empty();
+        let counted = self.next_number.map(|number| number.saturating_add(1));
+        begins.then_some(if marker.number == self.written_number { counted } else { marker.number })
     }
 
     /// The text is complete: whatever is open is final.
@@ -104,7 +123,7 @@ impl Stream {
             if self.closes_fence(line) {
                 self.kind = Kind::Nothing;
             } else {
-                done.push(code_line(line, indent));
+                done.extend(code_lines(line, indent, &self.look));
             }
             return;
         }
@@ -147,6 +166,7 @@ impl Stream {
                 self.close(done);
                 self.tight = tight;
                 self.kind = Kind::Item;
+                self.number_item(marker.and_then(|marker| marker.number));
                 return;
             }
             Kind::Item => {
@@ -162,8 +182,18 @@ impl Stream {
         if begins {
             self.close(done);
             self.next_number = marker.and_then(|marker| marker.number);
+            self.written_number = self.next_number;
             self.kind = if marker.is_some() { Kind::Item } else { Kind::Paragraph };
         }
+    }
+
+    /// Items keep the numbers they have. Only where all have the same one, as some write lists, are
+    /// they counted.
+    fn number_item(&mut self, written: Option<u64>) {
+        if written != self.written_number {
+            self.next_number = written;
+        }
+        self.written_number = written;
     }
 
     fn close(&mut self, done: &mut Vec<Line>) {
@@ -173,7 +203,7 @@ impl Stream {
             return;
         }
         self.separate(done);
-        self.render(&block, done);
+        self.render(&block, self.next_number, done);
         self.started = true;
         self.tight = false;
         self.next_number = self.next_number.map(|number| number.saturating_add(1));
@@ -186,8 +216,8 @@ impl Stream {
         }
     }
 
-    fn render(&self, text: &str, lines: &mut Vec<Line>) {
-        let block = Block { text: &clean(text), number: self.next_number };
+    fn render(&self, text: &str, number: Option<u64>, lines: &mut Vec<Line>) {
+        let block = Block { text: &clean(text), number };
         lines.extend(render_block(&block, &self.look).into_iter().map(|line| line.indented(GUTTER)));
     }
 
@@ -198,10 +228,11 @@ impl Stream {
     }
 }
 
-fn code_line(line: &str, indent: usize) -> Line {
+fn code_lines(line: &str, indent: usize, look: &Look) -> Vec<Line> {
     let own = line.chars().take(indent).take_while(|letter| *letter == ' ').count();
     let line = line.get(own..).unwrap_or(line);
-    Line::new(clean(line), PLAIN).indented(GUTTER + 2)
+    let room = look.width.saturating_sub(GUTTER + 2);
+    wrap_code(&clean(line), room).into_iter().map(|row| row.indented(GUTTER + 2)).collect()
 }
 
 fn opening_fence(line: &str) -> Option<(char, usize, usize)> {

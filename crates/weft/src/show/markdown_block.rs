@@ -4,7 +4,7 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::style::{BOLD, CODE, DIM, Line, Look, PLAIN, Span, Style};
 use super::table::{Table, render_table};
-use super::width::wrap;
+use super::width::{wrap, wrap_code};
 
 pub struct Block<'a> {
     pub text: &'a str,
@@ -254,7 +254,9 @@ impl Writer {
 
     fn code(&mut self, text: &str) {
         for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
-            self.push_row(Line::new(format!("  {line}"), PLAIN));
+            for row in wrap_code(line, self.full_room().saturating_sub(2)) {
+                self.push_row(row.indented(2));
+            }
         }
     }
 

@@ -19,7 +19,7 @@ A soft break follows.
 
 ```rust
 fn main() {
-    println!(\"a very long line of code that is never wrapped, because copying it must give back the line as it was\");
+    println!(\"a very long line of code that does not fit the screen and goes on below itself, a little deeper\");
 }
 ```
 
@@ -94,6 +94,15 @@ fn what_is_final_and_the_tail_together_are_the_whole_text() {
 }
 
 #[test]
+fn an_item_has_its_number_from_its_first_letter() {
+    for (text, expected) in [("1. a\n3. b", "  1. a\n  3. b\n"), ("1. a\n\n1. b", "  1. a\n\n  2. b\n")] {
+        let mut stream = Stream::new(PLAIN_80);
+        stream.push(text);
+        assert_eq!(render_all(&stream.tail(), &PLAIN_80), expected);
+    }
+}
+
+#[test]
 fn nothing_stays_open_for_long() {
     let mut stream = Stream::new(PLAIN_80);
     for _ in 0..2_000 {
@@ -113,10 +122,26 @@ fn items_keep_their_numbers_and_gaps() {
     let check = |text: &str, expected: &str| assert_eq!(shown(text, &PLAIN_80), expected, "{text}");
     check("1. a\n1. b\n1. c\n", "  1. a\n  2. b\n  3. c\n");
     check("3. a\n\n4. b\n", "  3. a\n\n  4. b\n");
+    check("2. a\n5. b\n1. c\n", "  2. a\n  5. b\n  1. c\n");
     check("text\n- a\n- b\n\nafter\n", "  text\n\n  • a\n  • b\n\n  after\n");
     check("- a\n  ```\n  x\n\n  y\n  ```\n- b\n", "  • a\n      x\n\n      y\n  • b\n");
     check("1986. A great year\n", "  1986. A great year\n");
     check("version\n2. not a list\n", "  version 2. not a list\n");
+}
+
+#[test]
+fn long_code_goes_on_below_itself() {
+    let narrow = Look { width: 30, ..PLAIN_80 };
+    let check = |text: &str, expected: &str| assert_eq!(shown(text, &narrow), expected, "{text}");
+    check(
+        "```\nif ready {\n    call(first_thing, second_thing, third)\n}\n```\n",
+        "    if ready {\n        call(first_thing,\n          second_thing, third)\n    }\n",
+    );
+    check("```\n0123456789012345678901234567890123\n```\n", "    012345678901234567890123\n      4567890123\n");
+    check(
+        "- a\n  ```\n  one two three four five six seven\n  ```\n",
+        "  • a\n      one two three four\n        five six seven\n",
+    );
 }
 
 #[test]

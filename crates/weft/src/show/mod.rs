@@ -7,6 +7,7 @@ pub mod columns;
 pub mod diff;
 pub mod markdown;
 mod markdown_block;
+pub mod plain;
 pub mod rows;
 pub mod style;
 mod table;

@@ -1,7 +1,7 @@
 //! Rows in plain words: what the person said, what a tool does and did, how a turn ended.
 
 use weft_core::event::{Display, EndReason, Outcome, TodoItem, TodoState, ToolFinished};
-use weft_core::{Answer, Choice, UserPart};
+use weft_core::{Answer, Choice, SessionId, UserPart};
 
 use super::clean::{clean, clean_row};
 use super::diff::{SHOWN_LINES, diff_lines};
@@ -68,8 +68,19 @@ pub fn running_row(summary: &str, elapsed_ms: u64, look: &Look) -> Line {
     Line { spans }
 }
 
-/// A tool that is done, with what is worth seeing of its result. `started` is what it set out to do.
-pub fn finished_rows(finished: &ToolFinished, started: Option<&str>, look: &Look) -> Vec<Line> {
+/// What was told of a call before it was done.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Before<'a> {
+    /// What it set out to do.
+    pub started: Option<&'a str>,
+    /// Weft stopped while it ran.
+    pub lost: bool,
+    /// A person has said no to it, which has a row of its own.
+    pub declined: bool,
+}
+
+/// A tool that is done, with what is worth seeing of its result.
+pub fn finished_rows(finished: &ToolFinished, before: Before<'_>, look: &Look) -> Vec<Line> {
     let (mark, style) = match finished.outcome {
         Outcome::Ok => (look.sign("✓", "+"), GOOD),
         Outcome::Failed | Outcome::Invalid => (look.sign("✗", "x"), BAD),
@@ -78,21 +89,34 @@ pub fn finished_rows(finished: &ToolFinished, started: Option<&str>, look: &Look
     };
     let output = &finished.output;
     let interrupted = finished.outcome == Outcome::Interrupted;
-    let summary = match (output.summary.is_empty() || interrupted, started) {
+    let summary = match (output.summary.is_empty() || interrupted, before.started) {
         (true, Some(started)) => started,
         (false, _) => output.summary.as_str(),
         (true, None) => finished.tool.as_str(),
     };
     let mut text = sentence(summary, PLAIN, look);
-    if interrupted {
+    if before.lost {
+        text.push(Span::new(" was interrupted when Weft stopped; not run again", DIM));
+    } else if interrupted {
         text.push(Span::new(format!(" {} interrupted", look.sign("·", "-")), DIM));
     }
     if finished.millis >= NOTABLE_MS {
         text.push(Span::new(format!(" {} {}", look.sign("·", "-"), duration(finished.millis)), DIM));
     }
     let mut rows = marked(mark, style, &text, look);
+    if finished.outcome == Outcome::Denied && !before.declined {
+        let reason = sentence(first_sentence(&output.text), DIM, look);
+        let room = look.width.saturating_sub(GUTTER + 1).max(10);
+        rows.extend(wrap(&reason, room).into_iter().map(|row| row.indented(GUTTER)));
+    }
     rows.extend(result_rows(finished, look).into_iter().map(|row| row.indented(GUTTER)));
     rows
+}
+
+/// What a refusal says to the person; the rest is advice for the model.
+fn first_sentence(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    line.find(". ").and_then(|end| line.get(..=end)).unwrap_or(line)
 }
 
 fn result_rows(finished: &ToolFinished, look: &Look) -> Vec<Line> {
@@ -142,8 +166,13 @@ pub fn problem(text: &str, look: &Look) -> Vec<Line> {
     marked(look.sign("✗", "x"), BAD, &sentence(text, PLAIN, look), look)
 }
 
+/// Hints to go on are written where nobody knows the session; who shows them names it.
+pub fn naming_session(text: &str, session: SessionId) -> String {
+    text.replace("`weft resume`", &format!("`weft resume {session}`"))
+}
+
 /// How a turn ended, if that is worth a row.
-pub fn end_rows(reason: &EndReason, look: &Look) -> Vec<Line> {
+pub fn end_rows(reason: &EndReason, session: SessionId, look: &Look) -> Vec<Line> {
     match reason {
         EndReason::Completed => Vec::new(),
         EndReason::Interrupted => marked(look.sign("■", "x"), DIM, &sentence("Stopped.", DIM, look), look),
@@ -156,7 +185,7 @@ pub fn end_rows(reason: &EndReason, look: &Look) -> Vec<Line> {
         | EndReason::CostLimit { .. }
         | EndReason::AllToolsFailed { .. }
         | EndReason::Stuck { .. }
-        | EndReason::ModelFailed { .. } => problem(&reason.to_string(), look),
+        | EndReason::ModelFailed { .. } => problem(&naming_session(&reason.to_string(), session), look),
     }
 }
 

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
-use weft_core::CallId;
 use weft_core::event::Output;
+use weft_core::{CallId, SessionId};
 
 use super::*;
 use crate::show::style::render_all;
@@ -56,12 +56,25 @@ fn rows(look: &Look) -> Vec<Line> {
         finished("shell", Outcome::Denied, output("Did not run `rm -rf /`", "Refused by the person.", None), 0),
         finished("shell", Outcome::Interrupted, output("Ran `sleep 100`", "", command(None)), 61_000),
     ] {
-        rows.extend(finished_rows(&tool, Some("Run `sleep 100`"), look));
+        rows.extend(finished_rows(&tool, Before { started: Some("Run `sleep 100`"), ..Before::default() }, look));
     }
+    rows.extend(more_rows(look));
     rows.extend(note("Mode: auto", look));
-    rows.extend(end_rows(&EndReason::RoundLimit { limit: 200 }, look));
+    rows.extend(end_rows(&EndReason::RoundLimit { limit: 200 }, SessionId::from_random(7), look));
     let answer = Answer::Reject { message: Some("use `cargo nextest`".into()) };
     rows.extend(answered_rows("Run `cargo test`?", &answer, look));
+    rows
+}
+
+/// What a crash, a person's no and the mode say about a call.
+fn more_rows(look: &Look) -> Vec<Line> {
+    let safe = "Not done: the session is in `safe` mode, in which nothing is changed. Say what you would do.";
+    let denied = finished("shell", Outcome::Denied, output("Run `touch x`", safe, None), 0);
+    let lost = finished("shell", Outcome::Interrupted, output("", "", None), 0);
+    let mut rows = finished_rows(&denied, Before::default(), look);
+    rows.extend(finished_rows(&denied, Before { declined: true, ..Before::default() }, look));
+    rows.extend(finished_rows(&lost, Before { started: Some("Run `sleep 9`"), lost: true, declined: false }, look));
+    rows.extend(end_rows(&EndReason::ToolCallLimit { limit: 1 }, SessionId::from_random(7), look));
     rows
 }
 

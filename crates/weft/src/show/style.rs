@@ -116,8 +116,7 @@ impl Span {
     }
 }
 
-/// One row of output. Code may be wider than the screen: the terminal wraps it, so that copying
-/// gives the line as it was.
+/// One row of output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Line {
     pub spans: Vec<Span>,

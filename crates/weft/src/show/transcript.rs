@@ -3,11 +3,11 @@
 use weft_core::event::{Event, Recorded, RoundAnswered, RoundFailed, Withdrawn};
 use weft_core::message::Part;
 use weft_core::state::Queued;
-use weft_core::{Ask, AskId, CallId, FailureKind, InputId};
+use weft_core::{Answer, Ask, AskId, CallId, FailureKind, InputId};
 
 use super::clean::clean_row;
 use super::markdown::Stream;
-use super::rows::{answered_rows, end_rows, finished_rows, marked, note, sentence, user_lines};
+use super::rows::{Before, answered_rows, end_rows, finished_rows, marked, note, sentence, user_lines};
 use super::style::{DIM, Line, Look, Style};
 use super::units::grouped;
 
@@ -24,6 +24,10 @@ pub struct Transcript {
     /// What was said and not taken by a turn yet.
     queue: Vec<Queued>,
     asks: Vec<Ask>,
+    /// Calls that were under way when Weft stopped.
+    lost: Vec<CallId>,
+    /// Calls that a person has said no to.
+    declined: Vec<CallId>,
 }
 
 /// Kinds of lines; a blank row separates them.
@@ -46,6 +50,8 @@ impl Transcript {
             started: Vec::new(),
             queue: Vec::new(),
             asks: Vec::new(),
+            lost: Vec::new(),
+            declined: Vec::new(),
         }
     }
 
@@ -141,7 +147,12 @@ impl Transcript {
                 let index = self.started.iter().position(|(call, _)| *call == finished.call);
                 let summary = index.map(|index| self.started.remove(index).1);
                 self.asks.retain(|ask| ask.call != finished.call);
-                let rows = finished_rows(finished, summary.as_deref(), &self.look);
+                let before = Before {
+                    started: summary.as_deref(),
+                    lost: self.lost.contains(&finished.call),
+                    declined: self.declined.contains(&finished.call),
+                };
+                let rows = finished_rows(finished, before, &self.look);
                 self.group(Group::Rows, rows)
             }
             Event::AskRaised(raised) => {
@@ -150,6 +161,9 @@ impl Transcript {
             }
             Event::AskAnswered(answered) => {
                 let Some(ask) = self.close_ask(answered.ask) else { return Vec::new() };
+                if matches!(answered.answer, Answer::Reject { .. }) {
+                    self.declined.push(ask.call.clone());
+                }
                 let rows = answered_rows(&ask.question, &answered.answer, &self.look);
                 self.group(Group::Rows, rows)
             }
@@ -165,7 +179,9 @@ impl Transcript {
             Event::TurnEnded(ended) => {
                 self.started.clear();
                 self.asks.clear();
-                let rows = end_rows(&ended.reason, &self.look);
+                self.lost.clear();
+                self.declined.clear();
+                let rows = end_rows(&ended.reason, recorded.session, &self.look);
                 self.group(Group::Rows, rows)
             }
             Event::ModeSet(set) => self.remark(&format!("Mode: {}", set.mode)),
@@ -176,12 +192,8 @@ impl Transcript {
                 self.remark(&format!("Summarised the conversation so far ({before} tokens) to make room."))
             }
             Event::Recovered(recovered) => {
-                let lost = match recovered.interrupted.len() {
-                    0 => String::new(),
-                    1 => " One tool was interrupted and was not run again.".to_owned(),
-                    count => format!(" {count} tools were interrupted and were not run again."),
-                };
-                self.remark(&format!("Carried on where it was interrupted.{lost}"))
+                self.lost.clone_from(&recovered.interrupted);
+                self.remark("Carried on where it was interrupted.")
             }
             Event::HookRan(ran) => self.remark(&format!("Hook `{}`: {}", ran.hook, ran.result)),
             Event::Unknown(unknown) => {

@@ -2,7 +2,10 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::style::{Line, Span, Style};
+use super::style::{Line, PLAIN, Span, Style};
+
+/// How much deeper the rest of a long line of code stands.
+const HANGING: usize = 2;
 
 pub fn width_of(text: &str) -> usize {
     UnicodeWidthStr::width(text)
@@ -93,6 +96,20 @@ pub fn wrap(spans: &[Span], width: usize) -> Vec<Line> {
     }
     rows.push(join(&row));
     rows
+}
+
+/// A line of code in rows of at most `width` columns. What does not fit goes on below, deeper than
+/// the line itself, so that it cannot be taken for a line of its own.
+pub fn wrap_code(line: &str, width: usize) -> Vec<Line> {
+    if width_of(line) <= width {
+        return vec![Line::new(line.to_owned(), PLAIN)];
+    }
+    let code = line.trim_start_matches(' ');
+    // Deep code on a narrow screen keeps some room to be read in.
+    let lead = (line.len() - code.len()).min(width / 2);
+    let rows = wrap(&[Span::new(code.to_owned(), PLAIN)], width.saturating_sub(lead + HANGING));
+    let deeper = |index: usize| if index == 0 { lead } else { lead + HANGING };
+    rows.into_iter().enumerate().map(|(index, row)| row.indented(deeper(index))).collect()
 }
 
 fn join(row: &[(&str, usize, Style)]) -> Line {

@@ -14,7 +14,8 @@ use super::complete::{self, Completion, Word};
 use super::editor::Editor;
 use super::history::History;
 use super::slash::{self, Slash};
-use crate::show::rows::OUTPUT_LINES;
+use crate::show::plain::as_sentence;
+use crate::show::rows::{OUTPUT_LINES, naming_session};
 use crate::show::style::{Line, Look};
 use crate::show::transcript::Transcript;
 
@@ -117,7 +118,8 @@ impl Chat {
     }
 
     pub fn problem(&mut self, text: &str) {
-        let lines = crate::show::rows::problem(text, &self.look);
+        let sentence = naming_session(&as_sentence(text), self.state.id);
+        let lines = crate::show::rows::problem(&sentence, &self.look);
         self.print(lines);
     }
 

@@ -30,6 +30,7 @@ use crate::out;
 use crate::show::rows::note;
 
 pub use card::answer_in_words;
+pub use live::{Frame, Live};
 pub use screen::read_hidden;
 
 /// `weft` without a command.
@@ -61,6 +62,21 @@ pub fn chat(args: ChatArgs) -> anyhow::Result<Exit> {
     })
 }
 
+/// Asks until the answer is one. Enter is a yes; the end of the input is a no.
+fn says_yes(question: &str) -> anyhow::Result<bool> {
+    loop {
+        out::stdout(question);
+        let mut answer = String::new();
+        let is_over = std::io::stdin().lock().read_line(&mut answer)? == 0;
+        match answer.trim().to_lowercase().as_str() {
+            _ if is_over => return Ok(false),
+            "" | "y" | "yes" => return Ok(true),
+            "n" | "no" => return Ok(false),
+            _ => out::print(&note("Answer y or n; Enter is yes.", &out::look_stdout())),
+        }
+    }
+}
+
 /// The session the flags name, an unfinished one if the person wants it, or a new one.
 async fn choose_session(opened: &Opened, args: &ChatArgs) -> anyhow::Result<(SessionId, bool)> {
     if let Some(session) = opened.named_session(args)? {
@@ -70,10 +86,7 @@ async fn choose_session(opened: &Opened, args: &ChatArgs) -> anyhow::Result<(Ses
     let rows = unfinished(opened)?;
     if let Some(row) = rows.first() {
         let more = if rows.len() > 1 { format!(" and {} more", rows.len() - 1) } else { String::new() };
-        out::stdout(&format!("Unfinished: {}{more}. Resume? [Y/n] ", name_of(row)));
-        let mut answer = String::new();
-        std::io::stdin().lock().read_line(&mut answer)?;
-        if !matches!(answer.trim().to_lowercase().as_str(), "n" | "no") {
+        if says_yes(&format!("Unfinished: {}{more}. Resume? [Y/n] ", name_of(row)))? {
             opened.apply(row.id, &args.work).await?;
             return Ok((row.id, false));
         }

@@ -15,16 +15,15 @@ use super::complete;
 use super::history::History;
 use super::live::Live;
 use super::screen::Screen;
-use super::slash::{COMMANDS, KEYS, Slash};
+use super::slash::{Slash, help_lines};
 use super::worker::{Job, Report, Worker};
 use crate::args::WorkArgs;
-use crate::commands::{session_rows, usage_rows};
+use crate::commands::{begin_with_first_words, session_rows, usage_rows};
 use crate::headless::PAGE;
 use crate::open::Opened;
-use crate::out;
-use crate::show::rows::{note, sentence};
-use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, Look, PLAIN};
-use crate::show::width::wrap;
+use crate::show::rows::note;
+use crate::show::style::{BOLD, DIM, GUTTER, Line, Look};
+use crate::{out, size};
 
 /// The screen follows a stream this often, which looks smooth and costs little.
 const FRAME: Duration = Duration::from_millis(33);
@@ -169,6 +168,12 @@ impl Room {
         match action {
             Action::Quit => return Ok(false),
             Action::Say { text, delivery } => {
+                let model = &self.chat.state.model;
+                let info = self.opened.engine.catalog().find(&model.provider, &model.model);
+                if let Err(refused) = size::check(&text, &model.to_string(), &info) {
+                    self.report(Report::NotSaid { text, problem: refused.to_string() });
+                    return Ok(true);
+                }
                 let workspace = self.opened.workspace.clone();
                 self.worker.send(Job::Say { session, text, delivery, workspace });
             }
@@ -335,8 +340,9 @@ impl Room {
             }
             Slash::Sessions | Slash::Resume(None) => {
                 let workspace = Some(self.opened.workspace_name());
-                let rows =
+                let mut rows =
                     engine.store().list(&ListFilter { workspace, limit: Some(LISTED), ..ListFilter::default() })?;
+                begin_with_first_words(engine.store(), &mut rows)?;
                 let lines = session_rows(&rows, engine.clock().now(), &self.narrow());
                 self.chat.print(lines.into_iter().map(|line| line.indented(GUTTER)).collect());
                 self.chat.remark("`/resume ID` goes on with one of them.");
@@ -345,8 +351,11 @@ impl Room {
                 let session = engine.store().find(&prefix)?;
                 self.settle_in(session, false)?;
             }
+            Slash::Fork(_) if self.chat.state.seq == 0 => {
+                self.chat.problem("Nothing has been said here yet, so there is nothing to copy.");
+            }
             Slash::Fork(seq) => {
-                let fork = engine.fork(self.session, seq).await?;
+                let fork = self.opened.fork(self.session, seq).await?;
                 self.settle_in(fork, false)?;
                 self.chat.remark(&format!("This is a copy, session `{fork}`."));
             }
@@ -367,20 +376,7 @@ impl Room {
     }
 
     fn help(&mut self) {
-        let width = COMMANDS.iter().map(|(name, arguments, _)| name.len() + arguments.len()).max().unwrap_or(0) + 2;
-        let mut lines = Vec::new();
-        for (name, arguments, what) in COMMANDS {
-            let typed = format!("/{name} {arguments}");
-            lines.push(Line::new(format!("{typed:<width$}  "), CODE).with(what, PLAIN).indented(GUTTER));
-        }
-        lines.push(Line::blank());
-        for (key, what) in KEYS {
-            lines.push(Line::new(format!("{key:<width$}  "), CODE).with(what, PLAIN).indented(GUTTER));
-        }
-        lines.push(Line::blank());
-        let more = "Paths of pictures are attached. Everything is recorded as it happens; `weft resume` goes on after a crash.";
-        let room = self.chat.look.measure();
-        lines.extend(wrap(&sentence(more, DIM, &self.chat.look), room).into_iter().map(|line| line.indented(GUTTER)));
+        let lines = help_lines(&self.chat.look);
         self.chat.print(lines);
     }
 }

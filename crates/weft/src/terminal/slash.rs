@@ -2,6 +2,9 @@
 
 use weft_core::{Mode, ModelName};
 
+use crate::show::style::{CODE, DIM, GUTTER, Line, Look, PLAIN, Span};
+use crate::show::width::wrap;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Slash {
     Help,
@@ -32,18 +35,56 @@ pub const COMMANDS: [(&str, &str, &str); 11] = [
     ("quit", "", "leave; the session stays"),
 ];
 
+/// As wide as the longest command with its arguments, and a gap.
+const COMMAND_COLUMNS: usize = 25;
+/// A screen on which the arguments are left out, for what a command does is worth more.
+const NARROW: usize = 64;
+const NAME_COLUMNS: usize = 11;
+
 /// What keys do, as help shows it.
-pub const KEYS: [(&str, &str); 9] = [
-    ("Enter", "send; while it works: deliver with its next step"),
-    ("Alt+Enter, Ctrl+J", "new line"),
-    ("Esc", "stop the turn; twice: clear the input"),
-    ("Shift+Tab", "change the mode: safe, ask, auto"),
-    ("Tab", "complete /commands and @files"),
-    ("Up, Down", "earlier inputs; first, take back what is queued"),
-    ("Ctrl+A E W U K Y", "move, delete and put back, as in a shell"),
-    ("Ctrl+C", "clear the input, stop the turn, quit"),
+pub const KEYS: [(&str, &str); 10] = [
+    ("Enter", "send, also during a turn"),
+    ("Alt+Enter", "new line; also Ctrl+J"),
+    ("Esc", "stop; twice: clear input"),
+    ("Shift+Tab", "change the mode"),
+    ("Tab", "complete /command, @file"),
+    ("Up, Down", "take back; other inputs"),
+    ("Ctrl+A E", "start, end of the line"),
+    ("Ctrl+W U K Y", "delete, put back"),
+    ("Ctrl+C", "clear, stop, quit"),
     ("Ctrl+D", "quit"),
 ];
+
+/// Columns for a key and for what it does, where two of them share a row.
+const KEY_COLUMNS: (usize, usize) = (14, 25);
+
+/// All commands and keys, on a usual screen without scrolling.
+pub fn help_lines(look: &Look) -> Vec<Line> {
+    let mut lines: Vec<Line> = COMMANDS.iter().map(|command| command_line(command, look)).collect();
+    lines.push(Line::blank());
+    let (key_columns, words) = KEY_COLUMNS;
+    let beside = if look.width >= 2 * (key_columns + words) + GUTTER { 2 } else { 1 };
+    for keys in KEYS.chunks(beside) {
+        let mut line = Line::default();
+        for (index, (key, what)) in keys.iter().enumerate() {
+            let words = if index + 1 < keys.len() { words } else { 0 };
+            line = line.with(format!("{key:<key_columns$}"), CODE).with(format!("{what:<words$}"), PLAIN);
+        }
+        lines.push(line.indented(GUTTER));
+    }
+    let more = "Paths of pictures are attached. Everything is recorded as it happens.";
+    lines.extend(wrap(&[Span::new(more, DIM)], look.measure()).into_iter().map(|line| line.indented(GUTTER)));
+    lines
+}
+
+/// A command with what it does, in one row.
+pub fn command_line((name, arguments, what): &(&str, &str, &'static str), look: &Look) -> Line {
+    let is_narrow = look.width < NARROW;
+    let (typed, columns) =
+        if is_narrow { (format!("/{name}"), NAME_COLUMNS) } else { (format!("/{name} {arguments}"), COMMAND_COLUMNS) };
+    let line = Line::new(format!("{typed:<columns$}"), CODE).with(*what, PLAIN).indented(GUTTER);
+    line.fitted(look.width, look)
+}
 
 /// Reads a command. `None` if the text is not one, such as a path.
 pub fn parse(text: &str) -> Option<Result<Slash, String>> {
@@ -57,6 +98,9 @@ pub fn parse(text: &str) -> Option<Result<Slash, String>> {
 
 fn read(name: &str, argument: &str) -> Result<Slash, String> {
     let optional = || (!argument.is_empty()).then(|| argument.to_owned());
+    if !argument.is_empty() && COMMANDS.iter().any(|(known, arguments, _)| *known == name && arguments.is_empty()) {
+        return Err(format!("`/{name}` takes nothing after it. `/help` lists the commands."));
+    }
     Ok(match name {
         "help" => Slash::Help,
         "mode" => Slash::Mode(optional().map(|text| text.parse()).transpose()?),
@@ -66,7 +110,9 @@ fn read(name: &str, argument: &str) -> Result<Slash, String> {
         "resume" => Slash::Resume(optional()),
         "fork" => {
             let number = optional().map(|text| text.parse()).transpose();
-            Slash::Fork(number.map_err(|_| format!("`{argument}` is not the number of an event"))?)
+            Slash::Fork(number.map_err(|_| {
+                format!("`{argument}` is not the number of an event: write `/fork 42`, or `/fork` alone for all of it")
+            })?)
         }
         "usage" => Slash::Usage,
         "queue" if argument.is_empty() => return Err("Say what to queue: `/queue then run the tests`".to_owned()),
@@ -78,6 +124,9 @@ fn read(name: &str, argument: &str) -> Result<Slash, String> {
 }
 
 fn unknown(name: &str) -> String {
+    if let Some((known, _, _)) = COMMANDS.iter().find(|(known, _, _)| known.starts_with(name)) {
+        return format!("There is no `/{name}`. Did you mean `/{known}`?");
+    }
     let nearest = COMMANDS.iter().map(|(known, _, _)| (distance(name, known), known)).min();
     match nearest {
         Some((distance, known)) if distance <= 2 => format!("There is no `/{name}`. Did you mean `/{known}`?"),

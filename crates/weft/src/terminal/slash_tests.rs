@@ -13,11 +13,26 @@ fn commands_are_read_and_wrong_ones_explained() {
     check("/mode fast", Err("`fast` is not a mode: use safe, ask or auto"));
     check("/model a/b/c", Ok(Slash::Model(Some(ModelName::new("a", "b/c")))));
     check("/fork 12", Ok(Slash::Fork(Some(12))));
-    check("/fork x", Err("`x` is not the number of an event"));
+    check("/fork x", Err("`x` is not the number of an event: write `/fork 42`, or `/fork` alone for all of it"));
+    check("/new thing", Err("`/new` takes nothing after it. `/help` lists the commands."));
+    check("/sess", Err("There is no `/sess`. Did you mean `/sessions`?"));
     check("/queue then test", Ok(Slash::Queue("then test".into())));
     check("/qiut", Err("There is no `/qiut`. Did you mean `/quit`?"));
     check("/sesions", Err("There is no `/sesions`. Did you mean `/sessions`?"));
     check("/frobnicate", Err("There is no `/frobnicate`. `/help` lists the commands."));
+}
+
+#[test]
+fn help_fits_a_usual_screen() {
+    let look = |width| Look { colour: false, unicode: true, width };
+    let shown = |width| crate::show::style::render_all(&help_lines(&look(width)), &look(width));
+    insta::with_settings!({ snapshot_path => "../../tests/snapshots", prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!("help_80", shown(80));
+        insta::assert_snapshot!("help_40", shown(40));
+    });
+    // A blank row above it, and a blank row, a rule, the input and the status below.
+    assert!(help_lines(&look(80)).len() + 5 <= 24);
+    assert!(shown(80).lines().all(|line| line.chars().count() <= 80));
 }
 
 #[test]

@@ -8,8 +8,9 @@ use weft_core::event::Delivery;
 use weft_core::state::Phase;
 
 use super::chat::Chat;
-use super::complete::SHOWN;
+use super::complete::{SHOWN, Word, word_before};
 use super::live::Frame;
+use super::slash::{COMMANDS, command_line};
 use crate::show::card::{CardView, card_lines};
 use crate::show::clean::clean_row;
 use crate::show::rows::{OUTPUT_LINES, last_lines, running_row, sentence};
@@ -162,10 +163,20 @@ impl Chat {
     }
 
     fn candidates(&self) -> Vec<Line> {
-        let Some(completion) = &self.completion else { return Vec::new() };
+        let Some(completion) = &self.completion else { return self.commands() };
         let first = completion.chosen.saturating_sub(1);
         let shown = completion.candidates.iter().skip(first).take(SHOWN);
         shown.map(|candidate| Line::new(clean_row(candidate), DIM).indented(GUTTER)).collect()
+    }
+
+    /// The commands that begin with what is typed, before anybody asks for them.
+    fn commands(&self) -> Vec<Line> {
+        let text = self.editor.text();
+        let (Some(Word::Command(name)), true) = (word_before(text), self.transcript.asks().is_empty()) else {
+            return Vec::new();
+        };
+        let matching = COMMANDS.iter().filter(|(known, _, _)| known.starts_with(name));
+        matching.take(self.height / 2).map(|command| command_line(command, &self.look)).collect()
     }
 
     fn status(&self) -> Line {

@@ -19,7 +19,10 @@ fn an_open_question_is_three_and_waits_for_days() {
     let ran = world.weft(&["run", "go"]).expect(3);
     let ask = open_ask(&world);
     ran.says("touch made").says(&format!("weft answer {ask} yes|session|no")).says("weft resume");
-    world.weft(&["asks"]).expect(0).says("touch made");
+    assert_eq!(ran.stderr.matches("touch made").count(), 1, "{ran:?}");
+    let asks = world.weft(&["asks"]).expect(0);
+    assert_eq!(asks.stdout.matches("touch made").count(), 1, "{asks:?}");
+    world.weft(&["resume"]).expect(0).says("waits for an answer: see `weft asks`");
     assert!(!world.folder.path().join("made").exists());
 
     world.weft(&["answer", &ask[..6], "perhaps"]).expect(2).says("is not an answer here");

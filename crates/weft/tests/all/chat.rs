@@ -18,12 +18,17 @@ impl Terminal {
     }
 
     fn start_as(world: &World, name: &str, columns: u16, rows: u16, kind: &str) -> Option<Self> {
+        Self::run(world, name, (columns, rows), kind, "")
+    }
+
+    fn run(world: &World, name: &str, (columns, rows): (u16, u16), kind: &str, arguments: &str) -> Option<Self> {
         let socket = format!("weft-test-{}-{name}", std::process::id());
         let environment = world.environment().into_iter().map(|(name, value)| format!("{name}='{value}'"));
         let environment = environment.collect::<Vec<_>>().join(" ");
-        // The shell that comes after shows whether the terminal was given back in order.
+        // The shell that comes after shows whether the terminal was given back in order. The row before
+        // is the prompt: tmux keeps what is erased from the very first row.
         let line = format!(
-            "cd '{}'; env -i {environment} TERM={kind} '{}'; echo \"left with $?\"; stty -a | grep -o ' -echo '; exec sleep 60",
+            "echo '$ weft'; cd '{}'; env -i {environment} TERM={kind} '{}' {arguments}; echo \"left with $?\"; stty -a | grep -o ' -echo '; exec sleep 60",
             world.folder.path().display(),
             env!("CARGO_BIN_EXE_weft")
         );
@@ -109,10 +114,17 @@ fn escape_stops_a_turn_and_words_can_be_queued() {
     let world = World::new(vec![text("Beginning to").fault(Fault::Silent { after: 1 }), text("Then this.")]);
     let Some(terminal) = Terminal::start(&world, "stop", 80, 24) else { return };
     terminal.wait_for("What should be done?");
-    terminal.write("go");
+    terminal.write("go on");
     terminal.keys(&["Enter"]);
     world.server.wait_for_requests_blocking(1).unwrap();
     terminal.wait_for("Beginning to");
+    terminal.write("/queue not this");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("after this turn: not this");
+    let listed = |world: &World| world.weft(&["sessions", "list", "--json"]).expect(0).events()[0]["preview"].clone();
+    terminal.keys(&["Up", "C-c"]);
+    wait_until("it is taken back", || (!terminal.all().contains("not this")).then_some(()));
+    assert_eq!(listed(&world), json!("go on"), "what was taken back is not what the session is about");
     terminal.write("/queue and then this");
     terminal.keys(&["Enter"]);
     terminal.wait_for("after this turn: and then this");
@@ -134,11 +146,49 @@ fn an_unfinished_session_is_offered_and_carried_on() {
     child.wait().unwrap();
     let Some(terminal) = Terminal::start(&world, "resume", 60, 20) else { return };
     terminal.wait_for("Unfinished: the big task. Resume? [Y/n]");
+    terminal.write("hello");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("Answer y or n");
     terminal.keys(&["Enter"]);
     let shown = terminal.wait_for("Carried on.");
-    assert!(shown.contains("› the big task"), "{shown}");
+    assert!(
+        shown.contains("› the big task") && shown.contains("was interrupted when Weft\n  stopped; not run again"),
+        "{shown}"
+    );
     terminal.keys(&["C-d"]);
     terminal.wait_for("left with 0");
+}
+
+#[test]
+fn a_run_on_a_terminal_is_set_like_the_chat() {
+    let answer =
+        "# Plan\n\n- **one**\n- two\n\n```\nlet a_long_line = of_code(that_does, not_fit, on_the_screen);\n```\nEnd.";
+    let world = World::new(vec![text("Looking.").then(call("list", json!({}))), text(answer)]);
+    let Some(terminal) = Terminal::run(&world, "run", (50, 24), "tmux-256color", "run go") else { return };
+    let shown = terminal.wait_for("left with 0");
+    let expected = "$ weft\n  Looking.\n\n✓ List ., empty\n\n  Plan\n";
+    assert!(shown.contains(expected), "{shown}");
+    let expected = "  Plan\n\n  • one\n  • two\n\n    let a_long_line = of_code(that_does,\n      not_fit, on_the_screen);\n\n  End.\n\nDone · ";
+    assert!(shown.contains(expected), "{shown}");
+}
+
+#[test]
+fn a_slash_shows_the_commands_at_once() {
+    let world = World::new(vec![text("x")]);
+    let Some(terminal) = Terminal::start(&world, "slash", 80, 24) else { return };
+    terminal.wait_for("What should be done?");
+    terminal.write("/");
+    let shown = terminal.wait_for("/quit");
+    assert!(shown.contains("/mode [safe|ask|auto]") && shown.contains("start a new session"), "{shown}");
+    terminal.write("mo");
+    wait_until("fewer commands", || (!terminal.all().contains("/quit")).then_some(()));
+    assert!(terminal.all().contains("/model [PROVIDER/MODEL]"));
+    terminal.keys(&["C-c"]);
+    terminal.write("/help");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("Everything is recorded");
+    let screen = terminal.tmux(&["capture-pane", "-p"]);
+    assert!(screen.contains("/help") && screen.contains("Everything is recorded"), "all of it at once:\n{screen}");
 }
 
 #[test]

@@ -219,7 +219,7 @@ impl Subject<'_> {
         let events = store.events(row.id, 0, usize::MAX).unwrap();
         for (seq, shown) in &self.shown {
             let stored = events.get(usize::try_from(*seq).unwrap() - 1);
-            let stored = stored.map(|event| serde_json::to_value(event).unwrap());
+            let stored = stored.map(|event| as_shown(serde_json::to_value(event).unwrap()));
             assert_eq!(stored.as_ref(), Some(shown), "seed {seed}: event {seq} was shown and is not in the log");
         }
         check_calls(&events, seed);
@@ -312,6 +312,16 @@ fn check_conversation(state: &State, seed: u64) {
             Some(other) => panic!("seed {seed}: after calls comes {other:?}"),
         }
     }
+}
+
+/// Shown events have money in dollars.
+fn as_shown(mut stored: serde_json::Value) -> serde_json::Value {
+    if let Some(spent) = stored.get_mut("spent").and_then(serde_json::Value::as_object_mut)
+        && let Some(cost) = spent.remove("cost")
+    {
+        spent.insert("cost_usd".to_owned(), (cost.as_f64().unwrap() / 1e9).into());
+    }
+    stored
 }
 
 fn is_final_answer(event: &Event) -> bool {

@@ -84,9 +84,10 @@ fn a_session_is_gone_on_with() {
 fn limits_and_the_mode_hold() {
     let world = World::behaving(Behaviour::rounds(9, |_| call("list", json!({})).pieces[0].clone(), "Done."));
     let ran = world.weft(&["run", "--max-rounds", "2", "go"]).expect(1);
-    ran.says("2 rounds");
+    let session = world.session();
+    ran.says("after 2 rounds").says(&format!("`weft resume {session}` goes on"));
     let world = World::new(vec![call("shell", json!({"command": "touch made"})), text("No.")]);
-    world.weft(&["run", "--mode", "safe", "go"]).expect(0);
+    world.weft(&["run", "--mode", "safe", "go"]).expect(0).says("the session is in `safe` mode");
     assert!(!world.folder.path().join("made").exists());
     let world = World::new(vec![call("shell", json!({"command": "touch made"})), text("Yes.")]);
     world.weft(&["run", "--mode", "auto", "go"]).expect(0);
@@ -115,9 +116,61 @@ fn a_killed_run_is_resumed_where_it_was() {
     world.weft(&["sessions", "list"]).expect(0).says("unfinished");
     let ran = world.weft(&["resume"]).expect(0);
     assert_eq!(ran.stdout, "Recovered.\n");
-    ran.says("Carried on where it was interrupted. One tool was interrupted and was not run again.");
+    ran.says("Carried on where it was interrupted.");
+    ran.says("sleep 30` was interrupted when Weft stopped; not run again");
     assert_eq!(world.file("marks"), "x\n");
     world.weft(&["resume"]).expect(0).says("Nothing to resume");
+}
+
+#[test]
+fn resume_takes_the_newest_session_with_something_left() {
+    let world = World::behaving(Behaviour::matching(|seen| match (seen.last_user.as_str(), seen.last_results.len()) {
+        ("long", _) => call("list", json!({})),
+        _ => text("Fine."),
+    }));
+    world.weft(&["resume"]).expect(0).says("Nothing to resume");
+    world.weft(&["run", "--max-rounds", "1", "long"]).expect(1).says("after 1 round, the limit");
+    let limited = world.session();
+    world.weft(&["run", "short"]).expect(0);
+    // A copy cut in the middle of a turn: nobody asked to finish it.
+    world.weft(&["sessions", "fork", &limited, "--at", "4"]).expect(0);
+    let ran = world.weft(&["resume", "--max-rounds", "1"]).expect(1);
+    ran.says(&format!("Resuming {limited}"));
+    assert!(!ran.stderr.contains("left to finish"), "{ran:?}");
+    world.weft(&["run", "--session", &limited, "enough"]).expect(0);
+    world.weft(&["resume"]).expect(0).says("Nothing to resume");
+}
+
+#[test]
+fn what_no_model_can_take_is_refused_before_it_is_sent() {
+    let world = World::new(vec![text("x")]);
+    let mut child = world.command(&["run", "look"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"\x7fELF\x02\x01\0\0\0\xff\xfe").unwrap();
+    finish(child).expect(2).says("Standard input is binary");
+    let large = "many words ".repeat(100_000);
+    world.weft_with_input(&["run", "review"], &large).expect(2).says("1.0 MB").says("Put it in a file");
+    world.weft(&["sessions", "list"]).expect(0).says("No sessions");
+    assert_eq!(world.server.requests().len(), 0);
+}
+
+#[test]
+fn a_cassette_that_cannot_be_used_is_refused_before_a_session_is_made() {
+    let world = World::new(vec![text("x")]);
+    std::fs::write(world.folder.path().join("notes.txt"), "not a cassette\n").unwrap();
+    world.weft(&["run", "--record", "no/such/folder/tape", "x"]).expect(2).says("Cannot record to no/such/folder/tape");
+    world.weft(&["run", "--record", "notes.txt", "x"]).expect(2).says("is not a cassette");
+    world.weft(&["run", "--replay", "missing", "x"]).expect(2).says("missing");
+    world.weft(&["sessions", "list"]).expect(0).says("No sessions");
+    assert_eq!(world.file("notes.txt"), "not a cassette\n");
+}
+
+#[test]
+fn money_in_json_has_a_unit() {
+    let world = World::new(vec![text("x")]);
+    let events = world.weft(&["run", "--json", "--max-cost", "2.5", "x"]).expect(0).events();
+    assert_eq!(events[0]["limits"]["cost_usd"], json!(2.5));
+    let answered = events.iter().find(|event| event["type"] == "round_answered").unwrap();
+    assert!(answered["spent"]["cost_usd"].is_f64() && answered["spent"].get("cost").is_none(), "{answered}");
 }
 
 #[test]

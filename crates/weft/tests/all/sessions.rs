@@ -18,7 +18,13 @@ fn sessions_are_listed_shown_forked_and_deleted() {
     world.weft(&["sessions", "show", &fork]).expect(0).says("› first words").says("› in the copy");
     let original = world.weft(&["sessions", "show", &session]).expect(0);
     assert!(!original.stdout.contains("in the copy"));
+    let named = |id: &str| {
+        let rows = world.weft(&["sessions", "list", "--json"]).expect(0).events();
+        rows.into_iter().find(|row| row["id"] == json!(id)).unwrap()["preview"].clone()
+    };
+    assert_eq!((named(&session), named(&fork)), (json!("first words"), json!("first words")), "not the last ones");
     world.weft(&["sessions", "fork", &session, "--at", "2"]).expect(0);
+    world.weft(&["sessions", "fork", &session, "--at", "9999"]).expect(2).says("cannot be copied at event 9999");
     assert_eq!(world.weft(&["sessions", "list", "--json"]).expect(0).events().len(), 3);
 
     world.weft(&["sessions", "delete", &session]).expect(2).says("--yes");
@@ -42,6 +48,9 @@ fn an_exported_session_comes_back_whole() {
     let again = world.weft(&["sessions", "import", file.to_str().unwrap()]).expect(0);
     again.says("already a session");
     assert_ne!(again.stdout.trim(), session);
+
+    let piped = World::new(vec![text("x")]).weft_with_input(&["sessions", "import", "-"], &exported).expect(0);
+    assert_eq!(piped.stdout.trim(), session);
 
     let other = World::new(vec![text("Going on.")]);
     let imported = other.weft(&["sessions", "import", file.to_str().unwrap()]).expect(0);
