@@ -1,17 +1,22 @@
 //! Agents: a prompt, a model, tools and limits, declared in `AGENT.md`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use weft_core::{Cost, Limits, Mode, ModelName};
 use weft_tool::Role;
 
 use crate::config::{Looseness as _, limit};
 use crate::error::EngineError;
+use crate::front_matter::{self, Names};
 use crate::paths::{Home, read_within};
+use crate::skills::Problem;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agent {
     pub name: String,
+    /// What it is for, for people and other agents.
+    pub description: String,
     pub prompt: String,
     pub model: Option<ModelName>,
     pub mode: Option<Mode>,
@@ -44,6 +49,7 @@ impl Agent {
     pub fn builtin() -> Self {
         Self {
             name: DEFAULT.to_owned(),
+            description: "Works on whatever you ask, with all tools".to_owned(),
             prompt: DEFAULT_PROMPT.trim().to_owned(),
             model: None,
             mode: None,
@@ -82,22 +88,11 @@ impl Agent {
         if !valid {
             return Err(EngineError::Agent(format!("`{name}` is not an agent's name: use letters, digits, - and _")));
         }
-        let places = [(workspace.join(".weft/agents"), true), (home.config.join("agents"), false)];
+        let places = places(home, workspace);
         for (place, of_project) in &places {
             let file = place.join(name).join("AGENT.md");
-            let read = if *of_project {
-                read_within(workspace, &file, AGENT_CAP).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-            } else {
-                std::fs::read_to_string(&file)
-            };
-            match read {
-                Ok(text) => {
-                    let agent = Self::parse(name, &text)
-                        .map_err(|reason| EngineError::Agent(format!("{}: {reason}", file.display())))?;
-                    return Ok(Self { of_project: *of_project, ..agent });
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(EngineError::Agent(format!("cannot read {}: {error}", file.display()))),
+            if file.is_file() {
+                return Self::read(name, &file, *of_project, workspace);
             }
         }
         Err(EngineError::Agent(format!(
@@ -106,64 +101,80 @@ impl Agent {
         )))
     }
 
-    /// Front matter between `---` lines, then the prompt.
-    fn parse(name: &str, text: &str) -> Result<Self, String> {
-        let text = text.trim_start_matches('\u{feff}');
-        let mut agent = Self { name: name.to_owned(), ..Self::builtin() };
-        let Some(rest) = text.strip_prefix("---") else {
-            agent.prompt = text.trim().to_owned();
-            return Ok(agent);
-        };
-        let (head, body) = rest.split_once("\n---").ok_or("the front matter has no closing `---` line")?;
-        agent.prompt = body.trim_start_matches('-').trim().to_owned();
-        let mut key = "";
-        let mut tools: Vec<String> = Vec::new();
-        for line in head
-            .lines()
-            .map(str::trim_end)
-            .filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
-        {
-            if let Some(item) = line.trim_start().strip_prefix("- ") {
-                if key == "tools" {
-                    tools.push(unquote(item));
+    /// Every agent that can be named here, and the files that cannot be read as one.
+    pub fn all(home: &Home, workspace: &Path) -> (Vec<Self>, Vec<Problem>) {
+        let (mut agents, mut problems) = (vec![Self::builtin()], Vec::new());
+        for (place, of_project) in places(home, workspace) {
+            let Ok(entries) = std::fs::read_dir(&place) else { continue };
+            let mut names: Vec<String> =
+                entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+            names.sort();
+            for name in names {
+                let file = place.join(&name).join("AGENT.md");
+                if agents.iter().any(|agent| agent.name == name) || !file.is_file() {
+                    continue;
                 }
-                continue;
+                match Self::read(&name, &file, of_project, workspace) {
+                    Ok(agent) => agents.push(agent),
+                    Err(EngineError::Agent(what)) => problems.push(Problem { file, what }),
+                    Err(other) => problems.push(Problem { file, what: other.to_string() }),
+                }
             }
-            let Some((name, value)) = line.split_once(':') else { continue };
-            key = name.trim();
-            agent.field(key, unquote(value), &mut tools)?;
         }
-        if !tools.is_empty() {
-            agent.tools = Some(tools);
-        }
-        Ok(agent)
+        (agents, problems)
     }
 
-    fn field(&mut self, key: &str, value: String, tools: &mut Vec<String>) -> Result<(), String> {
-        let number = |value: &str| value.parse().map_err(|_| format!("`{key}` must be a number, not `{value}`"));
-        match key {
-            "model" if !value.is_empty() => self.model = Some(value.parse()?),
-            "role" if !value.is_empty() => self.role = value.parse()?,
-            "mode" if !value.is_empty() => self.mode = Some(value.parse()?),
-            "max_rounds" => self.limits.rounds = Some(number(&value)?),
-            "max_tool_calls" => self.limits.tool_calls = Some(number(&value)?),
-            "max_cost_usd" => {
-                self.limits.cost_usd =
-                    Some(value.parse().map_err(|_| format!("`{key}` must be a number, not `{value}`"))?);
-            }
-            "tools" => {
-                let items = value.trim_start_matches('[').trim_end_matches(']');
-                tools.extend(items.split(',').map(unquote).filter(|item| !item.is_empty()));
-            }
-            // Other tools' fields (name, description, colour …) are theirs.
-            _ => {}
-        }
-        Ok(())
+    fn read(name: &str, file: &Path, of_project: bool, workspace: &Path) -> Result<Self, EngineError> {
+        let read = if of_project {
+            read_within(workspace, file, AGENT_CAP).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        } else {
+            std::fs::read_to_string(file)
+        };
+        let text = read.map_err(|error| EngineError::Agent(format!("cannot read {}: {error}", file.display())))?;
+        let agent =
+            Self::parse(name, &text).map_err(|reason| EngineError::Agent(format!("{}: {reason}", file.display())))?;
+        Ok(Self { of_project, ..agent })
+    }
+
+    /// Front matter between `---` lines, then the prompt.
+    fn parse(name: &str, text: &str) -> Result<Self, String> {
+        let (fields, prompt) = front_matter::read::<Fields>(text)?;
+        let description = fields.description.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+        Ok(Self {
+            name: name.to_owned(),
+            description,
+            prompt,
+            model: fields.model.map(|text| text.parse()).transpose()?,
+            mode: fields.mode.map(|text| text.parse()).transpose()?,
+            role: fields.role.map(|text| text.parse()).transpose()?.unwrap_or(Role::Worker),
+            tools: fields.tools.map(Names::into_list).filter(|tools| !tools.is_empty()),
+            limits: AgentLimits {
+                rounds: fields.max_rounds,
+                tool_calls: fields.max_tool_calls,
+                cost_usd: fields.max_cost_usd,
+            },
+            of_project: false,
+        })
     }
 }
 
-fn unquote(text: impl AsRef<str>) -> String {
-    text.as_ref().trim().trim_matches(|c| matches!(c, '"' | '\'')).to_owned()
+/// What an `AGENT.md` can say. Fields of other programs (colour …) are theirs.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Fields {
+    description: Option<String>,
+    model: Option<String>,
+    mode: Option<String>,
+    role: Option<String>,
+    tools: Option<Names>,
+    max_rounds: Option<u32>,
+    max_tool_calls: Option<u32>,
+    max_cost_usd: Option<f64>,
+}
+
+/// Folders with agents: the project's, then the person's.
+fn places(home: &Home, workspace: &Path) -> [(PathBuf, bool); 2] {
+    [(workspace.join(".weft/agents"), true), (home.config.join("agents"), false)]
 }
 
 #[cfg(test)]

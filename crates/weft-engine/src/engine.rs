@@ -24,6 +24,7 @@ use crate::hooks::{HookPoint, Hooks};
 use crate::models::Models;
 use crate::paths::Home;
 use crate::permissions::Permissions;
+use crate::skills::SkillTool;
 use crate::watch::{Live, WATCH_BUFFER, Watch};
 
 const BACKUP_EVERY_MS: u64 = 24 * 3_600_000;
@@ -171,9 +172,10 @@ impl Engine {
                 (opened.store, opened.notice.map(|notice| notice.to_string().into()))
             }
         };
-        let models = Models::new(&setup.config, &setup.home, setup.env, setup.tape, setup.model, &setup.registry);
+        let registry = setup.registry.with(Arc::new(SkillTool { home: setup.home.clone() }));
+        let models = Models::new(&setup.config, &setup.home, setup.env, setup.tape, setup.model, &registry);
         let gate = models.gate(&setup.config, &store, setup.clock);
-        let guard = Guard::new(setup.registry, models.guard_config());
+        let guard = Guard::new(registry, models.guard_config());
         let shared = Arc::new(Shared {
             hooks: Hooks::new(setup.config.hooks.clone()),
             permissions: Permissions::new(setup.config.permissions.clone(), setup.home.permissions()),

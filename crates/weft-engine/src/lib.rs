@@ -11,12 +11,14 @@ mod driver;
 mod effects;
 pub mod engine;
 pub mod error;
+mod front_matter;
 pub mod hooks;
 mod memory;
 mod models;
 pub mod paths;
 pub mod permissions;
 mod prompt;
+pub mod skills;
 mod titles;
 mod watch;
 

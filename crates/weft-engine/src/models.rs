@@ -20,6 +20,7 @@ use crate::engine::{Env, Shared, Tape};
 use crate::error::EngineError;
 use crate::paths::Home;
 use crate::prompt::Prompt;
+use crate::skills::{self, Skills};
 
 /// The built-in model that needs no key.
 pub const OFFLINE: &str = "offline";
@@ -42,6 +43,8 @@ pub(crate) struct Models {
     tape: Option<Tape>,
     fixed: Option<Arc<dyn Model>>,
     tools: Arc<[ToolSpec]>,
+    /// The same, and the one that loads skills: where there are none it would only take room.
+    tools_with_skills: Arc<[ToolSpec]>,
     clients: Mutex<HashMap<Arc<str>, Arc<dyn Model>>>,
 }
 
@@ -65,7 +68,7 @@ impl Models {
         fixed: Option<Arc<dyn Model>>,
         registry: &Registry,
     ) -> Self {
-        let tools = registry
+        let tools: Vec<ToolSpec> = registry
             .specs()
             .map(|spec| ToolSpec {
                 name: spec.name.to_owned(),
@@ -82,7 +85,8 @@ impl Models {
             default: config.model.clone(),
             tape,
             fixed,
-            tools,
+            tools: tools.iter().filter(|tool| tool.name != skills::TOOL).cloned().collect(),
+            tools_with_skills: tools.into(),
             clients: Mutex::default(),
         }
     }
@@ -171,10 +175,12 @@ impl Models {
     pub fn choose_named(&self, shared: &Shared, state: &State, name: &ModelName) -> Result<Chosen, EngineError> {
         let workspace = state.workspace.as_ref();
         let agent = Agent::find(&state.agent, &shared.home, workspace)?;
-        let system = Prompt { agent: &agent, workspace, today: state.created_at }.compose();
+        let skills = Skills::find(&shared.home, workspace);
+        let system = Prompt { agent: &agent, workspace, today: state.created_at, skills: &skills }.compose();
+        let tools = if skills.found.is_empty() { &self.tools } else { &self.tools_with_skills };
         let tools = match &agent.tools {
-            Some(names) => self.tools.iter().filter(|tool| names.contains(&tool.name)).cloned().collect(),
-            None => Arc::clone(&self.tools),
+            Some(names) => tools.iter().filter(|tool| names.contains(&tool.name)).cloned().collect(),
+            None => Arc::clone(tools),
         };
         let info = self.catalog.find(&name.provider, &name.model);
         let model = self.client(name, state)?;

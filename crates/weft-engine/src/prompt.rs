@@ -8,6 +8,7 @@ use weft_core::Timestamp;
 
 use crate::agent::Agent;
 use crate::paths::read_within;
+use crate::skills::Skills;
 
 /// Instructions of the project that are read, first found in this order per folder.
 const PROJECT_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
@@ -17,6 +18,7 @@ pub struct Prompt<'a> {
     pub agent: &'a Agent,
     pub workspace: &'a Path,
     pub today: Timestamp,
+    pub skills: &'a Skills,
 }
 
 impl Prompt<'_> {
@@ -38,6 +40,10 @@ impl Prompt<'_> {
             text.push_str("\">\n");
             text.push_str(&instructions);
             text.push_str("\n</project_instructions>");
+        }
+        if let Some(skills) = self.skills.prompt() {
+            text.push_str("\n\n");
+            text.push_str(&skills);
         }
         text.into()
     }

@@ -114,6 +114,16 @@ pub enum Command {
     },
     /// Check the installation and say what to do about problems
     Doctor,
+    /// List and check skills
+    Skills {
+        #[command(subcommand)]
+        command: CatalogCommand,
+    },
+    /// List and check agents
+    Agents {
+        #[command(subcommand)]
+        command: CatalogCommand,
+    },
     /// Show and change settings
     #[command(after_help = CONFIG_HELP)]
     Config {
@@ -188,6 +198,19 @@ const CONFIG_HELP: &str = "Examples:
   weft config get mode
   weft config unset mode
   weft config edit";
+
+/// What to do with skills or agents.
+#[derive(Debug, Subcommand)]
+pub enum CatalogCommand {
+    /// What there is, in this project and in your settings
+    List {
+        /// One JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say what is wrong with those that cannot be used
+    Validate,
+}
 
 #[derive(Debug, Args)]
 pub struct RunArgs {

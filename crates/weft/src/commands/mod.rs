@@ -12,6 +12,7 @@ mod models;
 pub mod resume;
 mod run;
 mod sessions;
+mod skills;
 mod transfer;
 mod usage;
 
@@ -36,6 +37,8 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Command::Auth(args)) => small(auth::run(args)),
         Some(Command::Models { json }) => small(models::run(json)),
         Some(Command::Doctor) => small(doctor::run()),
+        Some(Command::Skills { command }) => skills::skills(&command),
+        Some(Command::Agents { command }) => skills::agents(&command),
         Some(Command::Config { command }) => small(config::run(command)),
         Some(Command::Completions { shell }) => completions::run(shell),
     }
