@@ -6,9 +6,11 @@
 //! command, answer or timer starts a new one from disk.
 
 use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -40,6 +42,7 @@ const LINGER: Duration = Duration::from_secs(1);
 /// How often a commit that the disk refuses is tried again, and how long in between.
 const COMMIT_TRIES: u32 = 30;
 const COMMIT_PAUSE: Duration = Duration::from_secs(2);
+const FELL_OVER: &str = "something went wrong inside Weft. Nothing that was saved is lost; go on with `weft resume`";
 
 /// Somebody wants something of the session, and hears when it is durable.
 pub struct Command {
@@ -54,7 +57,7 @@ type Reply = oneshot::Sender<Result<(), EngineError>>;
 pub enum Done {
     Model(Input),
     Tool { call: CallId, outcome: Outcome, output: Output, millis: u64, ran: Vec<weft_core::event::HookRan> },
-    Prepared { call: CallId, verdict: Verdict, ran: Vec<weft_core::event::HookRan> },
+    Prepared { call: CallId, question: u64, verdict: Verdict, ran: Vec<weft_core::event::HookRan> },
     Title(Option<weft_core::event::TitleSet>),
     Hooks(Vec<weft_core::event::HookRan>),
 }
@@ -114,7 +117,9 @@ impl Driver {
 
     /// Works until there is nothing left to do. Tells the engine when it leaves.
     pub async fn run(mut self) {
-        if let Err(error) = self.work().await {
+        let worked = AssertUnwindSafe(self.work()).catch_unwind().await;
+        if let Err(error) = worked.unwrap_or_else(|_| Err(EngineError::Stopped(FELL_OVER.to_owned()))) {
+            self.running.abort_all();
             let reason: Arc<str> = error.to_string().into();
             self.cancel_model.cancel();
             self.cancel_tools.cancel();
@@ -246,9 +251,11 @@ impl Driver {
         let mut todo = VecDeque::from(self.machine.step(now, input)?);
         while let Some(effect) = todo.pop_front() {
             match effect {
-                Effect::Prepare { call } if !self.shared.hooks.any(HookPoint::BeforeTool, Some(&call.name)) => {
+                Effect::Prepare { call, question }
+                    if !self.shared.hooks.any(HookPoint::BeforeTool, Some(&call.name)) =>
+                {
                     let verdict = self.verdict(&call);
-                    todo.extend(self.machine.step(now, Input::Prepared { call: call.id, verdict })?);
+                    todo.extend(self.machine.step(now, Input::Prepared { call: call.id, question, verdict })?);
                 }
                 Effect::CallModel
                 | Effect::CancelModel
@@ -387,12 +394,14 @@ impl Driver {
                 let admission = admission(&chosen, state, Priority::Knowledge, &request);
                 let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
                 let clock = self.shared.clock;
-                self.running.spawn(async move { Done::Title(titles::read(stream, &chosen, clock).await) });
+                launch(&mut self.running, Done::Title(None), async move {
+                    Done::Title(titles::read(stream, &chosen, clock).await)
+                });
             }
         }
         if self.shared.hooks.any(HookPoint::AfterPrompt, None) {
             let (hooks, session, workspace) = (self.shared.hooks.clone(), self.session, state.workspace.clone());
-            self.running.spawn(async move {
+            launch(&mut self.running, Done::Hooks(Vec::new()), async move {
                 let verdict = hooks.prompt(HookPoint::AfterPrompt, session, workspace.as_ref(), "").await;
                 Done::Hooks(verdict.ran)
             });
@@ -431,7 +440,7 @@ impl Driver {
             Effect::CancelModel => self.cancel_model.cancel(),
             Effect::CancelTools => self.cancel_tools.cancel(),
             Effect::RunTool { call, approved } => self.run_tool(call, approved),
-            Effect::Prepare { call } => self.prepare_with_hooks(call),
+            Effect::Prepare { call, question } => self.prepare_with_hooks(call, question),
             Effect::Compact { .. } => self.compact(),
         }
     }
@@ -439,9 +448,8 @@ impl Driver {
     fn call_model(&mut self) {
         let Some(chosen) = self.chosen.clone() else {
             let reason = self.no_model.take().unwrap_or_else(|| "No model is set up for this session.".to_owned());
-            let failure = Failure::new(FailureKind::Config, reason);
-            self.running
-                .spawn(async move { Done::Model(Input::CallFailed { failure, partial: String::new(), spent: None }) });
+            let failed = call_failed(Failure::new(FailureKind::Config, reason));
+            self.running.spawn(async move { failed });
             return;
         };
         let state = self.machine.state();
@@ -464,7 +472,8 @@ impl Driver {
             workspace: state.workspace.clone(),
             cancel: self.cancel_model.clone(),
         };
-        self.running.spawn(async move { Done::Model(listener.listen(stream, chosen).await) });
+        let otherwise = call_failed(Failure::new(FailureKind::Unknown, INTERNAL));
+        launch(&mut self.running, otherwise, async move { Done::Model(listener.listen(stream, chosen).await) });
     }
 
     fn run_tool(&mut self, call: ToolCall, approved: bool) {
@@ -484,16 +493,36 @@ impl Driver {
             read_marks: self.read_marks.clone(),
         };
         let shared = Arc::clone(&self.shared);
-        self.running.spawn(effects::run_tool(shared, call, context));
+        let output = Output {
+            text: format!("{INTERNAL} It may or may not have taken effect; check before doing it again."),
+            summary: format!("Call `{}`", call.name),
+            ..Output::default()
+        };
+        let otherwise =
+            Done::Tool { call: call.id.clone(), outcome: Outcome::Failed, output, millis: 0, ran: Vec::new() };
+        launch(&mut self.running, otherwise, effects::run_tool(shared, call, context));
     }
 
-    fn prepare_with_hooks(&mut self, call: ToolCall) {
+    fn prepare_with_hooks(&mut self, call: ToolCall, question: u64) {
         let verdict = self.verdict(&call);
         let hooks = self.shared.hooks.clone();
         let session = self.session;
         let workspace = self.machine.state().workspace.clone();
-        self.running.spawn(async move {
-            let hooked = hooks.tool(HookPoint::BeforeTool, session, workspace.as_ref(), &call, None).await;
+        let cancel = self.cancel_tools.clone();
+        let otherwise = Done::Prepared {
+            call: call.id.clone(),
+            question,
+            verdict: Verdict::Refuse {
+                outcome: Outcome::Failed,
+                text: format!("Not done: {INTERNAL}"),
+                summary: format!("Call `{}`", call.name),
+            },
+            ran: Vec::new(),
+        };
+        launch(&mut self.running, otherwise, async move {
+            let hooks = hooks.tool(HookPoint::BeforeTool, session, workspace.as_ref(), &call, None);
+            // Nobody waits for the word of a hook after a stop.
+            let Some(hooked) = cancel.run_until_cancelled(hooks).await else { return Done::Hooks(Vec::new()) };
             let verdict = match hooked.refused {
                 Some(reason) => Verdict::Refuse {
                     outcome: Outcome::Denied,
@@ -502,7 +531,7 @@ impl Driver {
                 },
                 None => verdict,
             };
-            Done::Prepared { call: call.id, verdict, ran: hooked.ran }
+            Done::Prepared { call: call.id, question, verdict, ran: hooked.ran }
         });
     }
 
@@ -529,7 +558,8 @@ impl Driver {
         self.cancel_model = CancellationToken::new();
         let cancel = self.cancel_model.clone();
         let clock = self.shared.clock;
-        self.running.spawn(async move {
+        let otherwise = Done::Model(Input::Compacted(memory::extractive(&cut)));
+        launch(&mut self.running, otherwise, async move {
             let started = clock.now();
             let answer = tokio::select! {
                 biased;
@@ -548,6 +578,17 @@ impl Driver {
             Done::Model(Input::Compacted(compacted))
         });
     }
+}
+
+/// Begins something whose end is told in any case: if it panics, `otherwise` is what came of it.
+fn launch(running: &mut JoinSet<Done>, otherwise: Done, work: impl Future<Output = Done> + Send + 'static) {
+    running.spawn(async move { AssertUnwindSafe(work).catch_unwind().await.unwrap_or(otherwise) });
+}
+
+const INTERNAL: &str = "Something went wrong inside Weft.";
+
+fn call_failed(failure: Failure) -> Done {
+    Done::Model(Input::CallFailed { failure, partial: String::new(), spent: None })
 }
 
 fn admission(chosen: &Chosen, state: &State, priority: Priority, request: &Request) -> Admission {
@@ -623,7 +664,7 @@ impl Batch {
     }
 
     fn done(&mut self, done: Option<Result<Done, tokio::task::JoinError>>) {
-        // A task of ours that panicked or was aborted leaves its call open; recovery will say so.
+        // A task that panicked has said so in another way; one that was aborted is missed by nobody.
         let Some(Ok(done)) = done else { return };
         match done {
             Done::Model(input) => self.push(input),
@@ -631,9 +672,9 @@ impl Batch {
                 ran.into_iter().for_each(|ran| self.push(Input::HookRan(ran)));
                 self.push(Input::ToolDone { call, outcome, output, millis });
             }
-            Done::Prepared { call, verdict, ran } => {
+            Done::Prepared { call, question, verdict, ran } => {
                 ran.into_iter().for_each(|ran| self.push(Input::HookRan(ran)));
-                self.push(Input::Prepared { call, verdict });
+                self.push(Input::Prepared { call, question, verdict });
             }
             Done::Title(Some(title)) => self.push(Input::SetTitle(title)),
             Done::Title(None) => {}

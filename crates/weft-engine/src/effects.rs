@@ -1,11 +1,10 @@
 //! Effects while they are under way: following a model's answer, and running a tool. What they
 //! show and save in between is not the log; what comes of them goes back to the driver.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{FutureExt, StreamExt};
+use futures_util::StreamExt;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -79,15 +78,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// The answer, or why there is none. A client that panics has failed, like any other.
-    pub async fn listen(self, stream: ChunkStream, chosen: Chosen) -> Input {
-        AssertUnwindSafe(self.follow(stream, chosen)).catch_unwind().await.unwrap_or_else(|_| {
-            let failure = Failure::new(FailureKind::Unknown, "Reading the model's answer went wrong inside Weft.");
-            Input::CallFailed { failure, partial: String::new(), spent: None }
-        })
-    }
-
-    async fn follow(self, mut stream: ChunkStream, chosen: Chosen) -> Input {
+    /// The answer, or why there is none.
+    pub async fn listen(self, mut stream: ChunkStream, chosen: Chosen) -> Input {
         let started = self.shared.clock.now();
         let mut partial = Partial::new(usize::MAX);
         loop {
