@@ -400,9 +400,10 @@ impl Driver {
             }
         }
         if self.shared.hooks.any(HookPoint::AfterPrompt, None) {
-            let (hooks, session, workspace) = (self.shared.hooks.clone(), self.session, state.workspace.clone());
+            let (shared, session, workspace) = (Arc::clone(&self.shared), self.session, state.workspace.clone());
             launch(&mut self.running, Done::Hooks(Vec::new()), async move {
-                let verdict = hooks.prompt(HookPoint::AfterPrompt, session, workspace.as_ref(), "").await;
+                let verdict = shared.hooks.prompt(HookPoint::AfterPrompt, session, workspace.as_ref(), "").await;
+                shared.tell_of(session, &verdict.troubles);
                 Done::Hooks(verdict.ran)
             });
         }
@@ -505,7 +506,7 @@ impl Driver {
 
     fn prepare_with_hooks(&mut self, call: ToolCall, question: u64) {
         let verdict = self.verdict(&call);
-        let hooks = self.shared.hooks.clone();
+        let shared = Arc::clone(&self.shared);
         let session = self.session;
         let workspace = self.machine.state().workspace.clone();
         let cancel = self.cancel_tools.clone();
@@ -520,9 +521,10 @@ impl Driver {
             ran: Vec::new(),
         };
         launch(&mut self.running, otherwise, async move {
-            let hooks = hooks.tool(HookPoint::BeforeTool, session, workspace.as_ref(), &call, None);
+            let hooks = shared.hooks.tool(HookPoint::BeforeTool, session, workspace.as_ref(), &call, None);
             // Nobody waits for the word of a hook after a stop.
             let Some(hooked) = cancel.run_until_cancelled(hooks).await else { return Done::Hooks(Vec::new()) };
+            shared.tell_of(session, &hooked.troubles);
             let verdict = match hooked.refused {
                 Some(reason) => Verdict::Refuse {
                     outcome: Outcome::Denied,

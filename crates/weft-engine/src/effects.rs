@@ -166,6 +166,7 @@ pub async fn run_tool(shared: Arc<Shared>, call: ToolCall, mut context: Context)
             finished.output.text.push_str("\n\n[hook] ");
             finished.output.text.push_str(&added);
         }
+        shared.tell_of(session, &hooked.troubles);
         ran = hooked.ran;
     }
     let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);

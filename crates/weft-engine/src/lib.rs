@@ -17,6 +17,7 @@ mod models;
 pub mod paths;
 pub mod permissions;
 mod prompt;
+mod secrets;
 mod titles;
 mod watch;
 

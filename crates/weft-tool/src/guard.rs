@@ -21,7 +21,7 @@ use crate::path::Located;
 use crate::permission::role::Role;
 use crate::permission::rules::Rules;
 use crate::permission::{Consent, Denied, Measure, Need};
-use crate::redact::Redaction;
+use crate::redact::{Redaction, Secrets};
 use crate::registry::Registry;
 use crate::text;
 use crate::tool::{Context, Finished, Tool};
@@ -32,20 +32,20 @@ const LONGEST_SUMMARY: usize = 300;
 
 pub struct Guard {
     registry: Registry,
-    redaction: Redaction,
+    secrets: Secrets,
     processes: Arc<Semaphore>,
 }
 
 pub struct GuardConfig {
     /// Values that must never leave a tool: keys from the vault and the environment.
-    pub secrets: Vec<String>,
+    pub secrets: Secrets,
     /// How many commands run at once, over all sessions.
     pub processes: usize,
 }
 
 impl Default for GuardConfig {
     fn default() -> Self {
-        Self { secrets: Vec::new(), processes: 128 }
+        Self { secrets: Redaction::default().fixed(), processes: 128 }
     }
 }
 
@@ -109,11 +109,7 @@ struct Allowed<'a> {
 
 impl Guard {
     pub fn new(registry: Registry, config: GuardConfig) -> Self {
-        Self {
-            registry,
-            redaction: Redaction::new(config.secrets),
-            processes: Arc::new(Semaphore::new(config.processes.max(1))),
-        }
+        Self { registry, secrets: config.secrets, processes: Arc::new(Semaphore::new(config.processes.max(1))) }
     }
 
     pub fn registry(&self) -> &Registry {
@@ -177,7 +173,7 @@ impl Guard {
         };
         match allowed.tool.detail(&allowed.input, policy) {
             Ok(mut detail) => {
-                self.redaction.scrub(&mut detail);
+                (self.secrets)().scrub(&mut detail);
                 let kind = AskKind::Approval { tool: call.name.clone(), detail, grant };
                 Verdict::Ask { kind, question: format!("{summary}?{reason}") }
             }
@@ -211,7 +207,7 @@ impl Guard {
         let Some(_slot) = self.slot(&allowed.needs, &context).await else {
             return Finished::interrupted("Stopped before it began. Nothing was done.", summary);
         };
-        let permit = Permit { redaction: self.redaction.clone() };
+        let permit = Permit { redaction: (self.secrets)() };
         let (patience, given_up) = after_a_stop(&allowed.needs);
         let running = AssertUnwindSafe(allowed.tool.run(permit, &context, allowed.input)).catch_unwind();
         tokio::select! {
@@ -260,17 +256,18 @@ impl Guard {
 
     fn summary(&self, tool: &dyn Tool, input: &Value, workspace: &Path) -> String {
         let mut summary = tool.summary(input, workspace);
-        self.redaction.scrub(&mut summary);
+        (self.secrets)().scrub(&mut summary);
         summary
     }
 
     fn clean(&self, output: &mut Output) {
-        self.redaction.scrub(&mut output.text);
-        self.redaction.scrub(&mut output.summary);
+        let redaction = (self.secrets)();
+        redaction.scrub(&mut output.text);
+        redaction.scrub(&mut output.summary);
         match &mut output.display {
-            Some(Display::Diff { diff, .. }) => self.redaction.scrub(diff),
-            Some(Display::Command { command, .. }) => self.redaction.scrub(command),
-            Some(Display::Todo { items }) => items.iter_mut().for_each(|item| self.redaction.scrub(&mut item.text)),
+            Some(Display::Diff { diff, .. }) => redaction.scrub(diff),
+            Some(Display::Command { command, .. }) => redaction.scrub(command),
+            Some(Display::Todo { items }) => items.iter_mut().for_each(|item| redaction.scrub(&mut item.text)),
             None => {}
         }
         output.text = text::cap(std::mem::take(&mut output.text), LONGEST_TEXT);

@@ -1,4 +1,5 @@
-//! What goes wrong inside Weft, or hangs, is told to whoever waits, and the session goes on.
+//! What goes wrong inside Weft or beside it is told to whoever waits, lets nothing through, and the
+//! session goes on.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +13,8 @@ use weft_core::event::{Delivery, EndReason, Event, Outcome, StopReason, ToolFini
 use weft_core::{CallId, Mode, Part, SessionId, State, ToolCall, Usage, UserPart};
 use weft_engine::{Config, Engine, Home, Live, Loaded, NewSession, Setup, Watch};
 use weft_model::{Answer, Chunk, ChunkStream, Model, Request};
-use weft_tool::{Context, Finished, Permit, Policy, Registry, Risk, Tool};
+use weft_store::{Secret, Vault};
+use weft_tool::{Context, Finished, Need, Permit, Policy, Registry, Tool};
 
 /// A model that answers its first request with one call, always of the same name, and then is done.
 #[derive(Default)]
@@ -55,8 +57,8 @@ impl Tool for Brittle {
     fn schema(&self) -> &Value {
         &self.0
     }
-    fn risk(&self, _input: &Value) -> Risk {
-        Risk::Run
+    fn needs(&self, _input: &Value) -> Vec<Need> {
+        vec![Need::Run { line: "fall over".to_owned(), outside: false }]
     }
     fn summary(&self, _input: &Value, _workspace: &Path) -> String {
         "Fall over".to_owned()
@@ -181,4 +183,75 @@ async fn a_driver_that_falls_over_says_so_and_the_session_opens_again() {
     .await;
     let state: State = engine.state(session).unwrap();
     assert!(state.is_waiting());
+}
+
+#[tokio::test]
+async fn no_key_leaves_wherever_it_is_kept() {
+    let settings = "[providers.mine]\nbase_url = \"http://localhost\"\nheaders = { Authorization = \"Bearer hdr-0123456789\" }\n\
+        [[hooks]]\non = \"after_tool\"\ncommand = \"echo hook saw vault-0123456789\"\n";
+    let command = "echo env-0123456789 vault-0123456789 late-0123456789 hdr-0123456789";
+    let place = Place::new("shell", json!({ "command": command }), settings);
+    let vault = Vault::open(place.dir.path().join("home"));
+    vault.set("openai", &Secret::new("vault-0123456789")).unwrap();
+    let engine = place.open(|setup| {
+        setup.env = Arc::new(|name| (name == "ANTHROPIC_API_KEY").then(|| "env-0123456789".to_owned()));
+    });
+    let session = place.session(&engine, Mode::Auto);
+    let mut watch = engine.watch(session);
+    say(&engine, session).await;
+    let first = until(&mut watch, finished).await.output.text;
+    assert!(first.contains("[secret] [secret] late-0123456789 [secret]"), "{first}");
+    assert!(first.contains("hook saw [secret]"), "{first}");
+    until(&mut watch, ended).await;
+    vault.set("gemini", &Secret::new("late-0123456789")).unwrap();
+    say(&engine, session).await;
+    let later = until(&mut watch, finished).await.output.text;
+    assert!(later.contains("[secret] [secret] [secret] [secret]"), "{later}");
+}
+
+#[tokio::test]
+async fn a_hook_before_a_tool_that_does_not_work_refuses() {
+    for (command, says) in
+        [("./missing-hook", "missing-hook"), ("sleep 60", "longer than 0 s"), ("kill -9 $$", "killed")]
+    {
+        let hook = format!("[[hooks]]\non = \"before_tool\"\ncommand = \"{command}\"\ntimeout_seconds = 0\n");
+        let slow = hook.replace("timeout_seconds = 0", "timeout_seconds = 30");
+        let settings = if command.starts_with("sleep") { &hook } else { &slow };
+        let place = Place::new("shell", json!({"command": "touch ran"}), settings);
+        let engine = place.open(|_| {});
+        let session = place.session(&engine, Mode::Auto);
+        let mut watch = engine.watch(session);
+        say(&engine, session).await;
+        let refused = until(&mut watch, finished).await;
+        assert_eq!(refused.outcome, Outcome::Denied, "{command}");
+        let text = refused.output.text;
+        assert!(text.contains(command) && text.contains(says) && text.contains("on_error"), "{text}");
+        assert!(!place.project().join("ran").exists(), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn a_broken_hook_can_be_ignored_and_one_after_a_tool_is_told() {
+    let settings = "[[hooks]]\non = \"before_tool\"\ncommand = \"./missing-fence\"\non_error = \"ignore\"\n\
+        [[hooks]]\non = \"after_tool\"\ncommand = \"./missing-check\"\n";
+    let place = Place::new("shell", json!({"command": "touch ran"}), settings);
+    let engine = place.open(|_| {});
+    let session = place.session(&engine, Mode::Auto);
+    let mut watch = engine.watch(session);
+    say(&engine, session).await;
+    for hook in ["missing-fence", "missing-check"] {
+        until(&mut watch, |live| matches!(live, Live::Notice(text) if text.contains(hook)).then_some(())).await;
+    }
+    assert_eq!(until(&mut watch, ended).await, EndReason::Completed);
+    assert!(place.project().join("ran").exists());
+}
+
+#[tokio::test]
+async fn a_hook_before_a_prompt_that_does_not_work_refuses() {
+    let place = Place::new("shell", json!({}), "[[hooks]]\non = \"before_prompt\"\ncommand = \"./missing-hook\"\n");
+    let engine = place.open(|_| {});
+    let session = place.session(&engine, Mode::Auto);
+    let refused = engine.submit(session, vec![UserPart::text("go")], Delivery::Steer).await.unwrap_err().to_string();
+    assert!(refused.contains("./missing-hook") && refused.contains("on_error"), "{refused}");
+    assert!(place.model.asked.lock().unwrap().is_empty());
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use weft_core::Mode;
 use weft_core::ask::{AskKind, Grant};
 use weft_core::event::{Access, Display, Outcome};
-use weft_tool::{Context, Finished, GuardConfig, Need, Permit, Policy, Registry, Tool, Verdict};
+use weft_tool::{Context, Finished, GuardConfig, Need, Permit, Policy, Redaction, Registry, Tool, Verdict};
 
 use crate::world::World;
 
@@ -267,7 +267,10 @@ impl Tool for Rogue {
 
 #[tokio::test]
 async fn whatever_a_tool_does_the_guard_holds() {
-    let config = GuardConfig { secrets: vec!["hunter2hunter2".into(), "b".into()], ..GuardConfig::default() };
+    let config = GuardConfig {
+        secrets: Redaction::new(["hunter2hunter2".into(), "b".into()]).fixed(),
+        ..GuardConfig::default()
+    };
     let world = World::with(Registry::builtin().with(Arc::new(Rogue)), config);
 
     let panicked = world.run("rogue", json!({"do": "panic"})).await;
