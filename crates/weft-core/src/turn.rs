@@ -463,6 +463,10 @@ impl Machine {
             // A summary that could not be made, because the turn was told to stop.
             Phase::Compacting => {
                 let by = self.stopping_cause().unwrap_or(StopCause::Person);
+                // What it cost until then is not lost with it.
+                if spent.is_some() {
+                    self.emit(RoundFailed { failure, partial, retry_at: None, spent });
+                }
                 return self.end_turn(stop_reason(by, &self.state));
             }
             Phase::Idle | Phase::Ready | Phase::Retrying { .. } | Phase::Tools => return,

@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use weft_core::ask::Grant;
-use weft_core::event::{Outcome, Output, SessionStarted};
+use weft_core::event::{Compacted, Outcome, Output, SessionStarted};
 use weft_core::state::Stage;
 use weft_core::turn::Verdict;
 use weft_core::{
@@ -391,7 +391,7 @@ impl Driver {
             self.title_wanted = false;
             if let Ok(chosen) = self.shared.models.choose(&self.shared, state) {
                 let request = titles::request(state, &chosen);
-                let admission = admission(&chosen, state, Priority::Knowledge, &request);
+                let admission = admission(&chosen, state, Priority::Knowledge, &request, &CancellationToken::new());
                 let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
                 let clock = self.shared.clock;
                 launch(&mut self.running, Done::Title(None), async move {
@@ -454,6 +454,11 @@ impl Driver {
             return;
         };
         let state = self.machine.state();
+        if state.limits.cost.is_some() && !chosen.info.price_known {
+            let failed = call_failed(weft_model::gate::unpriced(&chosen.name.provider, &chosen.name.model));
+            self.running.spawn(async move { failed });
+            return;
+        }
         let request = Request {
             model: Arc::clone(&chosen.name.model),
             system: Arc::clone(&chosen.system),
@@ -463,16 +468,12 @@ impl Driver {
             effort: self.shared.config.effort,
             session: self.session,
         };
-        let admission = admission(&chosen, state, Priority::User, &request);
-        let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
         self.cancel_model = CancellationToken::new();
         self.cancel_tools = CancellationToken::new();
-        let listener = Listener {
-            shared: Arc::clone(&self.shared),
-            session: self.session,
-            workspace: state.workspace.clone(),
-            cancel: self.cancel_model.clone(),
-        };
+        let admission = admission(&chosen, state, Priority::User, &request, &self.cancel_model);
+        let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
+        let listener =
+            Listener { shared: Arc::clone(&self.shared), session: self.session, workspace: state.workspace.clone() };
         let otherwise = call_failed(Failure::new(FailureKind::Unknown, INTERNAL));
         launch(&mut self.running, otherwise, async move { Done::Model(listener.listen(stream, chosen).await) });
     }
@@ -555,29 +556,25 @@ impl Driver {
             2_048,
             self.session,
         );
-        let admission = admission(&chosen, state, Priority::User, &request);
-        let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
         self.cancel_model = CancellationToken::new();
-        let cancel = self.cancel_model.clone();
+        let admission = admission(&chosen, state, Priority::User, &request, &self.cancel_model);
+        let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
         let clock = self.shared.clock;
         let otherwise = Done::Model(Input::Compacted(memory::extractive(&cut)));
         launch(&mut self.running, otherwise, async move {
             let started = clock.now();
-            let answer = tokio::select! {
-                biased;
-                () = cancel.cancelled() => {
-                    let failure = Failure::new(FailureKind::Cancelled, "Stopped.");
-                    return Done::Model(Input::CallFailed { failure, partial: String::new(), spent: None });
+            let answer = titles::collect(stream).await;
+            let spent = |usage| chosen.spent(usage, clock.now().millis_since(started));
+            Done::Model(match answer {
+                Ok((text, usage)) if !text.trim().is_empty() => {
+                    Input::Compacted(memory::by_model(&cut, &text, Some(spent(usage))))
                 }
-                answer = titles::collect(stream) => answer,
-            };
-            let compacted = match answer {
-                Some((text, usage)) if !text.trim().is_empty() => {
-                    memory::by_model(&cut, &text, Some(chosen.spent(usage, clock.now().millis_since(started))))
+                Err((failure, usage)) if failure.kind == FailureKind::Cancelled => {
+                    Input::CallFailed { failure, partial: String::new(), spent: usage.map(spent) }
                 }
-                Some(_) | None => memory::extractive(&cut),
-            };
-            Done::Model(Input::Compacted(compacted))
+                Ok((_, usage)) => Input::Compacted(Compacted { spent: Some(spent(usage)), ..memory::extractive(&cut) }),
+                Err((_, usage)) => Input::Compacted(Compacted { spent: usage.map(spent), ..memory::extractive(&cut) }),
+            })
         });
     }
 }
@@ -593,13 +590,20 @@ fn call_failed(failure: Failure) -> Done {
     Done::Model(Input::CallFailed { failure, partial: String::new(), spent: None })
 }
 
-fn admission(chosen: &Chosen, state: &State, priority: Priority, request: &Request) -> Admission {
+fn admission(
+    chosen: &Chosen,
+    state: &State,
+    priority: Priority,
+    request: &Request,
+    cancel: &CancellationToken,
+) -> Admission {
     Admission {
         provider: Arc::clone(&chosen.name.provider),
         priority,
         session: state.id,
         task: state.turn.as_ref().map(|turn| u64::from(turn.number)),
         estimate: chosen.estimate(state.context_tokens, request.max_output),
+        cancel: cancel.clone(),
     }
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 use weft_core::event::{RoundAnswered, Spent};
 use weft_core::{Failure, FailureKind, Input, SessionId, ToolCall, Usage};
 use weft_model::{Chunk, ChunkStream};
@@ -69,12 +68,11 @@ async fn until(at: Option<Instant>) {
     }
 }
 
-/// Follows one model call.
+/// Follows one model call. Stopping it is the gate's business, whose last item then says so.
 pub struct Listener {
     pub shared: Arc<Shared>,
     pub session: SessionId,
     pub workspace: String,
-    pub cancel: CancellationToken,
 }
 
 impl Listener {
@@ -88,10 +86,6 @@ impl Listener {
             }
             let chunk = tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => {
-                    let failure = Failure::new(FailureKind::Cancelled, "Stopped while the model was answering.");
-                    return Input::CallFailed { failure, partial: partial.text, spent: None };
-                }
                 chunk = stream.next() => chunk,
                 () = until(partial.due()) => continue,
             };

@@ -259,7 +259,7 @@ impl Chosen {
     /// The most a call can cost.
     pub fn estimate(&self, input: u64, output: u32) -> Estimate {
         let usage = Usage { input, output: u64::from(output), ..Usage::default() };
-        Estimate { tokens: usage.total(), cost: self.info.cost(&usage) }
+        Estimate { tokens: usage.total(), input, cost: self.info.cost(&usage), unpriced: !self.info.price_known }
     }
 
     /// A call of one question, without tools.

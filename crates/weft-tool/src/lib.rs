@@ -20,6 +20,7 @@ mod file;
 mod input;
 mod path;
 mod redact;
+mod survivor;
 mod text;
 mod tools;
 
