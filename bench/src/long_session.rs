@@ -124,7 +124,9 @@ impl Author {
         answered.plan = vec![Plan { access: Access::Run, idempotent: false }];
         self.step(Input::Answered(answered))?;
         let summary = format!("Run `{command}`");
-        self.step(Input::Prepared { call: id.clone(), verdict: Verdict::Run { summary: summary.clone() } })?;
+        let verdict = Verdict::Run { summary: summary.clone() };
+        // The machine numbers what it asks the guard; here there is one question in each round.
+        self.step(Input::Prepared { call: id.clone(), question: self.rounds, verdict })?;
         let mut output = self.output()?;
         output.summary = summary;
         self.step(Input::ToolDone { call: id, outcome: Outcome::Ok, output, millis: 640 })

@@ -10,7 +10,7 @@
 //!                 └─timer─ Retrying            Compacting ◀──┘ near the window
 //! ```
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::ask::{Answer, Ask, AskKind, Choice};
 use crate::event::{
@@ -49,9 +49,11 @@ pub enum Input {
         partial: String,
         spent: Option<Spent>,
     },
-    /// The guard's word on a call.
+    /// The guard's word on a call. It counts only as the answer to the question of this number: a
+    /// later call may have the same name.
     Prepared {
         call: CallId,
+        question: u64,
         verdict: Verdict,
     },
     ToolDone {
@@ -94,6 +96,8 @@ pub enum Effect {
     /// events are durable.
     Prepare {
         call: ToolCall,
+        /// The number of the question, for the answer.
+        question: u64,
     },
     /// `approved`: a person said yes to it.
     RunTool {
@@ -134,8 +138,9 @@ pub struct Machine {
     now: Timestamp,
     emitted: Vec<Event>,
     effects: Vec<Effect>,
-    /// Calls the guard has been asked about and has not answered yet.
-    preparing: HashSet<CallId>,
+    /// Calls the guard has been asked about and has not answered yet, with the question's number.
+    preparing: HashMap<CallId, u64>,
+    questions: u64,
     /// The conversation is compacted when it reaches this many tokens.
     compact_at: u64,
 }
@@ -147,7 +152,8 @@ impl Machine {
             state,
             emitted: Vec::new(),
             effects: Vec::new(),
-            preparing: HashSet::new(),
+            preparing: HashMap::new(),
+            questions: 0,
             compact_at: u64::MAX,
         }
     }
@@ -177,7 +183,7 @@ impl Machine {
             Input::Continue => self.carry_on()?,
             Input::Answered(answered) => self.answered(answered),
             Input::CallFailed { failure, partial, spent } => self.call_failed(failure, partial, spent),
-            Input::Prepared { call, verdict } => self.prepared(&call, verdict),
+            Input::Prepared { call, question, verdict } => self.prepared(&call, question, verdict),
             Input::ToolDone { call, outcome, output, millis } => self.tool_done(&call, outcome, output, millis),
             Input::Answer { ask, answer, by, proceed } => self.answer(ask, answer, by, proceed)?,
             Input::Compacted(compacted) => self.compacted(compacted),
@@ -275,11 +281,13 @@ impl Machine {
         match self.state.phase {
             Phase::Calling | Phase::Compacting => self.effects.push(Effect::CancelModel),
             Phase::Tools => {
-                self.close_asks(Withdrawn::Stopped);
-                self.stop_pending();
-                if self.state.phase == Phase::Tools {
+                // What is under way hears of it before anything new begins.
+                let running = self.state.conversation.calls.iter().any(|call| matches!(call.stage, Stage::Running));
+                if running || !self.preparing.is_empty() {
                     self.effects.push(Effect::CancelTools);
                 }
+                self.close_asks(Withdrawn::Stopped);
+                self.stop_pending();
             }
             Phase::Ready | Phase::Retrying { .. } => self.end_turn(stop_reason(by, &self.state)),
             Phase::Idle => {}
@@ -455,6 +463,10 @@ impl Machine {
             // A summary that could not be made, because the turn was told to stop.
             Phase::Compacting => {
                 let by = self.stopping_cause().unwrap_or(StopCause::Person);
+                // What it cost until then is not lost with it.
+                if spent.is_some() {
+                    self.emit(RoundFailed { failure, partial, retry_at: None, spent });
+                }
                 return self.end_turn(stop_reason(by, &self.state));
             }
             Phase::Idle | Phase::Ready | Phase::Retrying { .. } | Phase::Tools => return,
@@ -551,8 +563,10 @@ impl Machine {
         for (call, approved) in free {
             if let Some(summary) = approved {
                 self.start_tool(&call.id, summary);
-            } else if self.preparing.insert(call.id.clone()) {
-                self.effects.push(Effect::Prepare { call });
+            } else if !self.preparing.contains_key(&call.id) {
+                self.questions += 1;
+                self.preparing.insert(call.id.clone(), self.questions);
+                self.effects.push(Effect::Prepare { call, question: self.questions });
             }
         }
         if self.state.phase == Phase::Ready {
@@ -577,7 +591,10 @@ impl Machine {
         }
     }
 
-    fn prepared(&mut self, call: &CallId, verdict: Verdict) {
+    fn prepared(&mut self, call: &CallId, question: u64, verdict: Verdict) {
+        if self.preparing.get(call) != Some(&question) {
+            return;
+        }
         self.preparing.remove(call);
         if !self.is_pending(call) {
             return;
@@ -637,6 +654,7 @@ impl Machine {
 
     /// The turn is stopping: what has not started will not, and when nothing runs any more it ends.
     fn stop_pending(&mut self) {
+        self.preparing.clear();
         let pending: Vec<CallId> = self
             .state
             .conversation

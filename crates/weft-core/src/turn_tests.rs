@@ -91,9 +91,9 @@ impl Bench {
 
     fn prepare_all(&mut self, verdict: impl Fn(&str) -> Verdict) {
         while let Some(at) = self.effects.iter().position(|effect| matches!(effect, Effect::Prepare { .. })) {
-            let Effect::Prepare { call } = self.effects.remove(at) else { unreachable!() };
+            let Effect::Prepare { call, question } = self.effects.remove(at) else { unreachable!() };
             let verdict = verdict(call.id.as_str());
-            self.step(Input::Prepared { call: call.id, verdict }).unwrap();
+            self.step(Input::Prepared { call: call.id, question, verdict }).unwrap();
         }
     }
 
@@ -146,7 +146,7 @@ fn short(effect: &Effect) -> String {
     match effect {
         Effect::CallModel => "call".into(),
         Effect::CancelModel => "cancel model".into(),
-        Effect::Prepare { call } => format!("prepare {}", call.id),
+        Effect::Prepare { call, .. } => format!("prepare {}", call.id),
         Effect::RunTool { call, approved } => format!("run {}{}", call.id, if *approved { " (approved)" } else { "" }),
         Effect::CancelTools => "cancel tools".into(),
         Effect::Compact { .. } => "compact".into(),
@@ -339,6 +339,26 @@ fn a_stop_holds_when_the_process_dies_while_compacting() {
     bench.take_effects();
     bench.crash();
     assert_eq!((bench.end(), bench.take_effects()), (EndReason::Interrupted, Vec::<String>::new()));
+}
+
+/// Models use the same call name again, and a hook may answer long after its turn is over.
+#[test]
+fn a_verdict_counts_only_for_the_call_it_was_asked_about() {
+    let mut bench = Bench::new(Limits::default());
+    bench.say("work");
+    bench.answer_calls(&["r1"]);
+    let Some(Effect::Prepare { question: late, .. }) = bench.effects.pop() else { panic!("nothing was asked") };
+    bench.take_effects();
+    bench.step(Input::Stop).unwrap();
+    assert_eq!(bench.take_effects(), ["cancel tools"], "whoever prepares is told to stop");
+    assert_eq!(bench.end(), EndReason::Interrupted);
+    bench.say("again");
+    bench.answer_calls(&["r1"]);
+    assert_eq!(bench.effects.iter().map(short).collect::<Vec<_>>(), ["call", "prepare r1"]);
+    let verdict = run("r1");
+    bench.step(Input::Prepared { call: CallId::new("r1"), question: late, verdict }).unwrap();
+    assert!(!bench.effects.iter().any(|effect| matches!(effect, Effect::RunTool { .. })), "{:?}", bench.effects);
+    bench.take_effects().clear();
 }
 
 /// Nothing may rely on every client to check what its provider sends.
@@ -576,7 +596,7 @@ struct World {
     bench: Bench,
     running: Vec<CallId>,
     ran: Vec<CallId>,
-    preparing: Vec<ToolCall>,
+    preparing: Vec<(ToolCall, u64)>,
     calling: bool,
     compacting: bool,
     calls: u64,
@@ -590,7 +610,7 @@ impl World {
                     prop_assert!(!self.calling, "two model calls at once");
                     self.calling = true;
                 }
-                Effect::Prepare { call } => self.preparing.push(call),
+                Effect::Prepare { call, question } => self.preparing.push((call, question)),
                 Effect::RunTool { call, .. } => {
                     let harmless = call.name.starts_with('a');
                     prop_assert!(harmless || !self.ran.contains(&call.id), "{} ran twice", call.id);
@@ -635,14 +655,14 @@ impl World {
                 self.bench.fail(kinds[usize::from(kind)]);
             }
             Act::Prepare(which) if !self.preparing.is_empty() => {
-                let call = self.preparing.remove(usize::from(which) % self.preparing.len());
+                let (call, question) = self.preparing.remove(usize::from(which) % self.preparing.len());
                 let number = self.bench.draw();
                 let verdict = match which {
                     0 => ask(number),
                     1 => Verdict::Refuse { outcome: Outcome::Denied, text: "no".into(), summary: "no".into() },
                     _ => run(""),
                 };
-                self.bench.step(Input::Prepared { call: call.id, verdict }).unwrap();
+                self.bench.step(Input::Prepared { call: call.id, question, verdict }).unwrap();
             }
             Act::Finish(which, ok) => {
                 if let Some(id) = pick(&self.running, which) {

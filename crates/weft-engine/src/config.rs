@@ -6,6 +6,7 @@
 //! what agents may do but never widen it: no hooks, no providers, no budgets, no looser mode.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -241,8 +242,25 @@ fn parse_env<T: std::str::FromStr<Err = String>>(variable: &'static str, value: 
     value.parse().map_err(|reason| ConfigError::Environment { variable, value, reason })
 }
 
+/// No settings are larger than this. A project's file can be a link to anything.
+const LARGEST: u64 = 1024 * 1024;
+
+fn read_text(path: &Path) -> std::io::Result<String> {
+    // Looked at before it is opened: opening a pipe would wait for its other end.
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(std::io::Error::other("it is not a regular file. Move it away"));
+    }
+    let mut text = String::new();
+    let read = std::fs::File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?;
+    if read as u64 > LARGEST {
+        return Err(std::io::Error::other("it is larger than 1 MB, which no settings are. Move it away"));
+    }
+    Ok(text)
+}
+
 fn read_table(path: &Path) -> Result<Option<Table>, ConfigError> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match read_text(path) {
         Ok(text) => text,
         Err(source) if matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
             return Ok(None);

@@ -99,3 +99,16 @@ fn a_projects_fences_stand_whatever_the_user_set() {
     assert_eq!((loaded.config.limits.rounds, loaded.config.limits.tool_calls), (Some(1), Some(9)));
     assert_eq!(loaded.warnings.len(), 1, "{:?}", loaded.warnings);
 }
+
+#[test]
+fn settings_without_end_are_not_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("project/.weft/config.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let error = || Loaded::read(&Home::at(dir.path()), &dir.path().join("project"), |_| None).unwrap_err().to_string();
+    std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+    assert!(error().contains("not a regular file"), "{}", error());
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(&file, "# long\n".repeat(200_000)).unwrap();
+    assert!(error().contains("larger than 1 MB"), "{}", error());
+}

@@ -6,14 +6,16 @@
 //! command, answer or timer starts a new one from disk.
 
 use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use weft_core::ask::Grant;
-use weft_core::event::{Outcome, Output, SessionStarted};
+use weft_core::event::{Compacted, Outcome, Output, SessionStarted};
 use weft_core::state::Stage;
 use weft_core::turn::Verdict;
 use weft_core::{
@@ -40,6 +42,7 @@ const LINGER: Duration = Duration::from_secs(1);
 /// How often a commit that the disk refuses is tried again, and how long in between.
 const COMMIT_TRIES: u32 = 30;
 const COMMIT_PAUSE: Duration = Duration::from_secs(2);
+const FELL_OVER: &str = "something went wrong inside Weft. Nothing that was saved is lost; go on with `weft resume`";
 
 /// Somebody wants something of the session, and hears when it is durable.
 pub struct Command {
@@ -54,7 +57,7 @@ type Reply = oneshot::Sender<Result<(), EngineError>>;
 pub enum Done {
     Model(Input),
     Tool { call: CallId, outcome: Outcome, output: Output, millis: u64, ran: Vec<weft_core::event::HookRan> },
-    Prepared { call: CallId, verdict: Verdict, ran: Vec<weft_core::event::HookRan> },
+    Prepared { call: CallId, question: u64, verdict: Verdict, ran: Vec<weft_core::event::HookRan> },
     Title(Option<weft_core::event::TitleSet>),
     Hooks(Vec<weft_core::event::HookRan>),
 }
@@ -114,7 +117,9 @@ impl Driver {
 
     /// Works until there is nothing left to do. Tells the engine when it leaves.
     pub async fn run(mut self) {
-        if let Err(error) = self.work().await {
+        let worked = AssertUnwindSafe(self.work()).catch_unwind().await;
+        if let Err(error) = worked.unwrap_or_else(|_| Err(EngineError::Stopped(FELL_OVER.to_owned()))) {
+            self.running.abort_all();
             let reason: Arc<str> = error.to_string().into();
             self.cancel_model.cancel();
             self.cancel_tools.cancel();
@@ -246,9 +251,11 @@ impl Driver {
         let mut todo = VecDeque::from(self.machine.step(now, input)?);
         while let Some(effect) = todo.pop_front() {
             match effect {
-                Effect::Prepare { call } if !self.shared.hooks.any(HookPoint::BeforeTool, Some(&call.name)) => {
+                Effect::Prepare { call, question }
+                    if !self.shared.hooks.any(HookPoint::BeforeTool, Some(&call.name)) =>
+                {
                     let verdict = self.verdict(&call);
-                    todo.extend(self.machine.step(now, Input::Prepared { call: call.id, verdict })?);
+                    todo.extend(self.machine.step(now, Input::Prepared { call: call.id, question, verdict })?);
                 }
                 Effect::CallModel
                 | Effect::CancelModel
@@ -384,16 +391,19 @@ impl Driver {
             self.title_wanted = false;
             if let Ok(chosen) = self.shared.models.choose(&self.shared, state) {
                 let request = titles::request(state, &chosen);
-                let admission = admission(&chosen, state, Priority::Knowledge, &request);
+                let admission = admission(&chosen, state, Priority::Knowledge, &request, &CancellationToken::new());
                 let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
                 let clock = self.shared.clock;
-                self.running.spawn(async move { Done::Title(titles::read(stream, &chosen, clock).await) });
+                launch(&mut self.running, Done::Title(None), async move {
+                    Done::Title(titles::read(stream, &chosen, clock).await)
+                });
             }
         }
         if self.shared.hooks.any(HookPoint::AfterPrompt, None) {
-            let (hooks, session, workspace) = (self.shared.hooks.clone(), self.session, state.workspace.clone());
-            self.running.spawn(async move {
-                let verdict = hooks.prompt(HookPoint::AfterPrompt, session, workspace.as_ref(), "").await;
+            let (shared, session, workspace) = (Arc::clone(&self.shared), self.session, state.workspace.clone());
+            launch(&mut self.running, Done::Hooks(Vec::new()), async move {
+                let verdict = shared.hooks.prompt(HookPoint::AfterPrompt, session, workspace.as_ref(), "").await;
+                shared.tell_of(session, &verdict.troubles);
                 Done::Hooks(verdict.ran)
             });
         }
@@ -431,7 +441,7 @@ impl Driver {
             Effect::CancelModel => self.cancel_model.cancel(),
             Effect::CancelTools => self.cancel_tools.cancel(),
             Effect::RunTool { call, approved } => self.run_tool(call, approved),
-            Effect::Prepare { call } => self.prepare_with_hooks(call),
+            Effect::Prepare { call, question } => self.prepare_with_hooks(call, question),
             Effect::Compact { .. } => self.compact(),
         }
     }
@@ -439,12 +449,16 @@ impl Driver {
     fn call_model(&mut self) {
         let Some(chosen) = self.chosen.clone() else {
             let reason = self.no_model.take().unwrap_or_else(|| "No model is set up for this session.".to_owned());
-            let failure = Failure::new(FailureKind::Config, reason);
-            self.running
-                .spawn(async move { Done::Model(Input::CallFailed { failure, partial: String::new(), spent: None }) });
+            let failed = call_failed(Failure::new(FailureKind::Config, reason));
+            self.running.spawn(async move { failed });
             return;
         };
         let state = self.machine.state();
+        if state.limits.cost.is_some() && !chosen.info.price_known {
+            let failed = call_failed(weft_model::gate::unpriced(&chosen.name.provider, &chosen.name.model));
+            self.running.spawn(async move { failed });
+            return;
+        }
         let request = Request {
             model: Arc::clone(&chosen.name.model),
             system: Arc::clone(&chosen.system),
@@ -454,17 +468,14 @@ impl Driver {
             effort: self.shared.config.effort,
             session: self.session,
         };
-        let admission = admission(&chosen, state, Priority::User, &request);
-        let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
         self.cancel_model = CancellationToken::new();
         self.cancel_tools = CancellationToken::new();
-        let listener = Listener {
-            shared: Arc::clone(&self.shared),
-            session: self.session,
-            workspace: state.workspace.clone(),
-            cancel: self.cancel_model.clone(),
-        };
-        self.running.spawn(async move { Done::Model(listener.listen(stream, chosen).await) });
+        let admission = admission(&chosen, state, Priority::User, &request, &self.cancel_model);
+        let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
+        let listener =
+            Listener { shared: Arc::clone(&self.shared), session: self.session, workspace: state.workspace.clone() };
+        let otherwise = call_failed(Failure::new(FailureKind::Unknown, INTERNAL));
+        launch(&mut self.running, otherwise, async move { Done::Model(listener.listen(stream, chosen).await) });
     }
 
     fn run_tool(&mut self, call: ToolCall, approved: bool) {
@@ -484,16 +495,37 @@ impl Driver {
             read_marks: self.read_marks.clone(),
         };
         let shared = Arc::clone(&self.shared);
-        self.running.spawn(effects::run_tool(shared, call, context));
+        let output = Output {
+            text: format!("{INTERNAL} It may or may not have taken effect; check before doing it again."),
+            summary: format!("Call `{}`", call.name),
+            ..Output::default()
+        };
+        let otherwise =
+            Done::Tool { call: call.id.clone(), outcome: Outcome::Failed, output, millis: 0, ran: Vec::new() };
+        launch(&mut self.running, otherwise, effects::run_tool(shared, call, context));
     }
 
-    fn prepare_with_hooks(&mut self, call: ToolCall) {
+    fn prepare_with_hooks(&mut self, call: ToolCall, question: u64) {
         let verdict = self.verdict(&call);
-        let hooks = self.shared.hooks.clone();
+        let shared = Arc::clone(&self.shared);
         let session = self.session;
         let workspace = self.machine.state().workspace.clone();
-        self.running.spawn(async move {
-            let hooked = hooks.tool(HookPoint::BeforeTool, session, workspace.as_ref(), &call, None).await;
+        let cancel = self.cancel_tools.clone();
+        let otherwise = Done::Prepared {
+            call: call.id.clone(),
+            question,
+            verdict: Verdict::Refuse {
+                outcome: Outcome::Failed,
+                text: format!("Not done: {INTERNAL}"),
+                summary: format!("Call `{}`", call.name),
+            },
+            ran: Vec::new(),
+        };
+        launch(&mut self.running, otherwise, async move {
+            let hooks = shared.hooks.tool(HookPoint::BeforeTool, session, workspace.as_ref(), &call, None);
+            // Nobody waits for the word of a hook after a stop.
+            let Some(hooked) = cancel.run_until_cancelled(hooks).await else { return Done::Hooks(Vec::new()) };
+            shared.tell_of(session, &hooked.troubles);
             let verdict = match hooked.refused {
                 Some(reason) => Verdict::Refuse {
                     outcome: Outcome::Denied,
@@ -502,7 +534,7 @@ impl Driver {
                 },
                 None => verdict,
             };
-            Done::Prepared { call: call.id, verdict, ran: hooked.ran }
+            Done::Prepared { call: call.id, question, verdict, ran: hooked.ran }
         });
     }
 
@@ -524,39 +556,54 @@ impl Driver {
             2_048,
             self.session,
         );
-        let admission = admission(&chosen, state, Priority::User, &request);
-        let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
         self.cancel_model = CancellationToken::new();
-        let cancel = self.cancel_model.clone();
+        let admission = admission(&chosen, state, Priority::User, &request, &self.cancel_model);
+        let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
         let clock = self.shared.clock;
-        self.running.spawn(async move {
+        let otherwise = Done::Model(Input::Compacted(memory::extractive(&cut)));
+        launch(&mut self.running, otherwise, async move {
             let started = clock.now();
-            let answer = tokio::select! {
-                biased;
-                () = cancel.cancelled() => {
-                    let failure = Failure::new(FailureKind::Cancelled, "Stopped.");
-                    return Done::Model(Input::CallFailed { failure, partial: String::new(), spent: None });
+            let answer = titles::collect(stream).await;
+            let spent = |usage| chosen.spent(usage, clock.now().millis_since(started));
+            Done::Model(match answer {
+                Ok((text, usage)) if !text.trim().is_empty() => {
+                    Input::Compacted(memory::by_model(&cut, &text, Some(spent(usage))))
                 }
-                answer = titles::collect(stream) => answer,
-            };
-            let compacted = match answer {
-                Some((text, usage)) if !text.trim().is_empty() => {
-                    memory::by_model(&cut, &text, Some(chosen.spent(usage, clock.now().millis_since(started))))
+                Err((failure, usage)) if failure.kind == FailureKind::Cancelled => {
+                    Input::CallFailed { failure, partial: String::new(), spent: usage.map(spent) }
                 }
-                Some(_) | None => memory::extractive(&cut),
-            };
-            Done::Model(Input::Compacted(compacted))
+                Ok((_, usage)) => Input::Compacted(Compacted { spent: Some(spent(usage)), ..memory::extractive(&cut) }),
+                Err((_, usage)) => Input::Compacted(Compacted { spent: usage.map(spent), ..memory::extractive(&cut) }),
+            })
         });
     }
 }
 
-fn admission(chosen: &Chosen, state: &State, priority: Priority, request: &Request) -> Admission {
+/// Begins something whose end is told in any case: if it panics, `otherwise` is what came of it.
+fn launch(running: &mut JoinSet<Done>, otherwise: Done, work: impl Future<Output = Done> + Send + 'static) {
+    running.spawn(async move { AssertUnwindSafe(work).catch_unwind().await.unwrap_or(otherwise) });
+}
+
+const INTERNAL: &str = "Something went wrong inside Weft.";
+
+fn call_failed(failure: Failure) -> Done {
+    Done::Model(Input::CallFailed { failure, partial: String::new(), spent: None })
+}
+
+fn admission(
+    chosen: &Chosen,
+    state: &State,
+    priority: Priority,
+    request: &Request,
+    cancel: &CancellationToken,
+) -> Admission {
     Admission {
         provider: Arc::clone(&chosen.name.provider),
         priority,
         session: state.id,
         task: state.turn.as_ref().map(|turn| u64::from(turn.number)),
         estimate: chosen.estimate(state.context_tokens, request.max_output),
+        cancel: cancel.clone(),
     }
 }
 
@@ -623,7 +670,7 @@ impl Batch {
     }
 
     fn done(&mut self, done: Option<Result<Done, tokio::task::JoinError>>) {
-        // A task of ours that panicked or was aborted leaves its call open; recovery will say so.
+        // A task that panicked has said so in another way; one that was aborted is missed by nobody.
         let Some(Ok(done)) = done else { return };
         match done {
             Done::Model(input) => self.push(input),
@@ -631,9 +678,9 @@ impl Batch {
                 ran.into_iter().for_each(|ran| self.push(Input::HookRan(ran)));
                 self.push(Input::ToolDone { call, outcome, output, millis });
             }
-            Done::Prepared { call, verdict, ran } => {
+            Done::Prepared { call, question, verdict, ran } => {
                 ran.into_iter().for_each(|ran| self.push(Input::HookRan(ran)));
-                self.push(Input::Prepared { call, verdict });
+                self.push(Input::Prepared { call, question, verdict });
             }
             Done::Title(Some(title)) => self.push(Input::SetTitle(title)),
             Done::Title(None) => {}

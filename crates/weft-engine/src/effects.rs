@@ -1,14 +1,12 @@
 //! Effects while they are under way: following a model's answer, and running a tool. What they
 //! show and save in between is not the log; what comes of them goes back to the driver.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{FutureExt, StreamExt};
+use futures_util::StreamExt;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 use weft_core::event::{RoundAnswered, Spent};
 use weft_core::{Failure, FailureKind, Input, SessionId, ToolCall, Usage};
 use weft_model::{Chunk, ChunkStream};
@@ -70,24 +68,16 @@ async fn until(at: Option<Instant>) {
     }
 }
 
-/// Follows one model call.
+/// Follows one model call. Stopping it is the gate's business, whose last item then says so.
 pub struct Listener {
     pub shared: Arc<Shared>,
     pub session: SessionId,
     pub workspace: String,
-    pub cancel: CancellationToken,
 }
 
 impl Listener {
-    /// The answer, or why there is none. A client that panics has failed, like any other.
-    pub async fn listen(self, stream: ChunkStream, chosen: Chosen) -> Input {
-        AssertUnwindSafe(self.follow(stream, chosen)).catch_unwind().await.unwrap_or_else(|_| {
-            let failure = Failure::new(FailureKind::Unknown, "Reading the model's answer went wrong inside Weft.");
-            Input::CallFailed { failure, partial: String::new(), spent: None }
-        })
-    }
-
-    async fn follow(self, mut stream: ChunkStream, chosen: Chosen) -> Input {
+    /// The answer, or why there is none.
+    pub async fn listen(self, mut stream: ChunkStream, chosen: Chosen) -> Input {
         let started = self.shared.clock.now();
         let mut partial = Partial::new(usize::MAX);
         loop {
@@ -96,10 +86,6 @@ impl Listener {
             }
             let chunk = tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => {
-                    let failure = Failure::new(FailureKind::Cancelled, "Stopped while the model was answering.");
-                    return Input::CallFailed { failure, partial: partial.text, spent: None };
-                }
                 chunk = stream.next() => chunk,
                 () = until(partial.due()) => continue,
             };
@@ -174,6 +160,7 @@ pub async fn run_tool(shared: Arc<Shared>, call: ToolCall, mut context: Context)
             finished.output.text.push_str("\n\n[hook] ");
             finished.output.text.push_str(&added);
         }
+        shared.tell_of(session, &hooked.troubles);
         ran = hooked.ran;
     }
     let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);

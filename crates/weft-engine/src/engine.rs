@@ -13,7 +13,7 @@ use weft_core::{
 };
 use weft_model::{Catalog, Gate, Model};
 use weft_store::{Commit, Options, Owner, Store, StoreError};
-use weft_tool::{Guard, Registry};
+use weft_tool::{Guard, GuardConfig, Registry};
 
 use crate::agent::{self, Agent};
 use crate::clock::Clock;
@@ -175,9 +175,10 @@ impl Engine {
         let registry = setup.registry.with(Arc::new(SkillTool { home: setup.home.clone() }));
         let models = Models::new(&setup.config, &setup.home, setup.env, setup.tape, setup.model, &registry);
         let gate = models.gate(&setup.config, &store, setup.clock);
-        let guard = Guard::new(registry, models.guard_config());
+        let secrets = models.secrets();
+        let guard = Guard::new(registry, GuardConfig { secrets: Arc::clone(&secrets), ..GuardConfig::default() });
         let shared = Arc::new(Shared {
-            hooks: Hooks::new(setup.config.hooks.clone()),
+            hooks: Hooks::new(setup.config.hooks.clone(), secrets),
             permissions: Permissions::new(setup.config.permissions.clone(), setup.home.permissions()),
             home: setup.home,
             config: setup.config,
@@ -288,6 +289,7 @@ impl Engine {
         if let Some(reason) = verdict.refused {
             return Err(EngineError::Hook(reason));
         }
+        self.shared.tell_of(session, &verdict.troubles);
         content.extend(verdict.added.into_iter().map(|added| UserPart::text(format!("\n[hook] {added}"))));
         Ok(verdict.ran)
     }
@@ -536,6 +538,13 @@ impl Shared {
             }
         }
         slot.watchers.retain(|watcher| watcher.try_send(live.clone()).is_ok());
+    }
+
+    /// Tells whoever looks on of what did not work and did not matter.
+    pub fn tell_of(&self, session: SessionId, troubles: &[String]) {
+        for trouble in troubles {
+            self.publish(session, &Live::Notice(trouble.as_str().into()));
+        }
     }
 
     fn lookout(&self, session: SessionId) -> Lookout {

@@ -2,7 +2,9 @@
 //!
 //! A hook is run through a shell in the workspace with a JSON object on its standard input. Exit 0
 //! lets things go on, and what it prints is added for the model; exit 2 refuses, and what it prints
-//! is the reason; anything else is noted and ignored.
+//! is the reason; another code is noted and ignored. A hook before something is a fence: one that
+//! cannot be started, takes too long or is killed refuses too, unless `on_error = "ignore"` says
+//! otherwise. After something there is nothing left to refuse; then it is told.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use weft_core::event::HookRan;
 use weft_core::{SessionId, ToolCall};
+use weft_tool::Secrets;
 use weft_tool::process::{self, Ended, Program, Ran, SpawnError, Spec};
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -23,6 +26,17 @@ pub struct HookConfig {
     pub tool: Option<String>,
     #[serde(default = "default_timeout")]
     pub timeout_seconds: u64,
+    /// What a hook before something means when it does not work.
+    #[serde(default)]
+    pub on_error: OnError,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnError {
+    #[default]
+    Refuse,
+    Ignore,
 }
 
 const fn default_timeout() -> u64 {
@@ -39,6 +53,14 @@ pub enum HookPoint {
 }
 
 impl HookPoint {
+    /// There is something left to refuse.
+    const fn is_before(self) -> bool {
+        match self {
+            Self::BeforePrompt | Self::BeforeTool => true,
+            Self::AfterPrompt | Self::AfterTool => false,
+        }
+    }
+
     pub const fn name(self) -> &'static str {
         match self {
             Self::BeforePrompt => "before_prompt",
@@ -58,20 +80,23 @@ pub struct Verdict {
     pub added: Vec<String>,
     /// For the log: refusals, additions and failures.
     pub ran: Vec<HookRan>,
+    /// Hooks that did not work and refused nothing, in words for people.
+    pub troubles: Vec<String>,
 }
 
 /// All hooks, cheap to share.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Hooks {
     hooks: Arc<[HookConfig]>,
+    secrets: Secrets,
 }
 
 /// The most that a hook can add for the model.
 const ADDED_CAP: usize = 8 * 1024;
 
 impl Hooks {
-    pub fn new(hooks: Vec<HookConfig>) -> Self {
-        Self { hooks: hooks.into() }
+    pub fn new(hooks: Vec<HookConfig>, secrets: Secrets) -> Self {
+        Self { hooks: hooks.into(), secrets }
     }
 
     /// Whether anything would run at `point` for `tool`.
@@ -117,6 +142,7 @@ impl Hooks {
         for hook in self.matching(point, tool) {
             let mut spec = Spec::new(Program::Line(hook.command.clone()), workspace);
             spec.stdin = Some(stdin.clone());
+            spec.redaction = (self.secrets)();
             spec.timing.base = Duration::from_secs(hook.timeout_seconds);
             spec.timing.extend_on_output = Duration::ZERO;
             verdict.note(hook, point, process::run(spec).await);
@@ -143,13 +169,36 @@ impl Verdict {
                     self.refused = Some(reason.clone());
                     format!("refused: {reason}")
                 }
-                (Ended::TimedOut { .. }, _) => format!("ignored: it took longer than {} s", hook.timeout_seconds),
-                (Ended::Exited { code }, _) => format!("ignored: it ended with exit code {code}"),
-                (Ended::Killed { .. } | Ended::Cancelled, _) => "ignored: it was killed".to_owned(),
+                // What a shell says of a command that is not there, or not to be run.
+                (Ended::Exited { code: 126 | 127 }, text) => {
+                    self.broken(hook, point, &format!("it could not be started: {text}"))
+                }
+                (Ended::TimedOut { .. }, _) => {
+                    self.broken(hook, point, &format!("it took longer than {} s", hook.timeout_seconds))
+                }
+                (Ended::Killed { .. } | Ended::Cancelled, _) => self.broken(hook, point, "it was killed"),
+                (Ended::Exited { code }, _) => {
+                    let result = format!("ignored: it ended with exit code {code}");
+                    self.troubles.push(format!("The hook `{}` ({}) was {result}.", hook.command, point.name()));
+                    result
+                }
             },
-            Err(error) => format!("ignored: {error}"),
+            Err(error) => self.broken(hook, point, &error.to_string()),
         };
         self.ran.push(HookRan { hook: hook.command.clone(), point: point.name().to_owned(), result });
+    }
+
+    /// A hook that does not work. What it was to prevent is prevented.
+    fn broken(&mut self, hook: &HookConfig, point: HookPoint, why: &str) -> String {
+        let what = format!("the hook `{}` ({}) did not work: {}", hook.command, point.name(), why.trim());
+        if point.is_before() && hook.on_error == OnError::Refuse {
+            self.refused = Some(format!(
+                "{what}. Mend or remove it under [[hooks]] in your settings, or give it `on_error = \"ignore\"`."
+            ));
+            return format!("refused: {}", why.trim());
+        }
+        self.troubles.push(what);
+        format!("ignored: {}", why.trim())
     }
 }
 

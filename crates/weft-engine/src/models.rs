@@ -11,7 +11,7 @@ use weft_model::offline::Offline;
 use weft_model::provider::{self, HttpModel, Protocol, ProviderConfig, Secret};
 use weft_model::{Catalog, Gate, Model, ModelInfo, Request, ToolSpec};
 use weft_store::{SpentScope, Store, Vault};
-use weft_tool::{GuardConfig, Registry, Role};
+use weft_tool::{Registry, Role, Secrets};
 
 use crate::agent::Agent;
 use crate::clock::Clock;
@@ -20,6 +20,7 @@ use crate::engine::{Env, Shared, Tape};
 use crate::error::EngineError;
 use crate::paths::Home;
 use crate::prompt::Prompt;
+use crate::secrets::secrets;
 use crate::skills::{self, Skills};
 
 /// The built-in model that needs no key.
@@ -37,7 +38,7 @@ const FAVOURITES: [(&str, &str); 4] = [
 pub(crate) struct Models {
     providers: Vec<ProviderConfig>,
     catalog: Arc<Catalog>,
-    vault: Vault,
+    vault: Arc<Vault>,
     env: Env,
     default: Option<ModelName>,
     tape: Option<Tape>,
@@ -80,7 +81,7 @@ impl Models {
             providers: providers(config, &|name: &str| env(name)),
             // What is wrong in it has been said when the settings were read.
             catalog: Arc::new(Catalog::with_user_models(&config.models).unwrap_or_default()),
-            vault: Vault::open(&home.config),
+            vault: Arc::new(Vault::open(&home.config)),
             env,
             default: config.model.clone(),
             tape,
@@ -131,10 +132,9 @@ impl Models {
         Gate::new(gate)
     }
 
-    /// Values that must not leave through a tool.
-    pub fn guard_config(&self) -> GuardConfig {
-        let variables = self.providers.iter().flat_map(|provider| &provider.key_env);
-        GuardConfig { secrets: variables.filter_map(|name| (self.env)(name)).collect(), ..GuardConfig::default() }
+    /// Values that must not leave through a tool or a hook.
+    pub fn secrets(&self) -> Secrets {
+        secrets(&self.providers, &self.env, &self.vault)
     }
 
     /// The model a new session uses: the configured one, else that of the first provider with a
@@ -265,7 +265,7 @@ impl Chosen {
     /// The most a call can cost.
     pub fn estimate(&self, input: u64, output: u32) -> Estimate {
         let usage = Usage { input, output: u64::from(output), ..Usage::default() };
-        Estimate { tokens: usage.total(), cost: self.info.cost(&usage) }
+        Estimate { tokens: usage.total(), input, cost: self.info.cost(&usage), unpriced: !self.info.price_known }
     }
 
     /// A call of one question, without tools.

@@ -1,11 +1,9 @@
 //! Short calls beside the conversation: a title for a session, and reading a plain text answer.
 //! They have no effect on what the session's own model sees.
 
-use std::panic::AssertUnwindSafe;
-
-use futures_util::{FutureExt, StreamExt};
+use futures_util::StreamExt;
 use weft_core::event::TitleSet;
-use weft_core::{Message, State, Usage, UserPart};
+use weft_core::{Failure, FailureKind, Message, State, Usage, UserPart};
 use weft_model::{Chunk, ChunkStream, Request};
 
 use crate::clock::Clock;
@@ -31,25 +29,21 @@ pub fn request(state: &State, chosen: &Chosen) -> Request {
 /// The title, if the model gave one that can be used.
 pub async fn read(stream: ChunkStream, chosen: &Chosen, clock: Clock) -> Option<TitleSet> {
     let started = clock.now();
-    let (text, usage) = collect(stream).await?;
+    let (text, usage) = collect(stream).await.ok()?;
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     let title: String =
         line.trim_matches(|c| matches!(c, '"' | '\'' | '.' | '#' | '*' | ' ')).chars().take(TITLE_LENGTH).collect();
     (!title.is_empty()).then(|| TitleSet { title, spent: Some(chosen.spent(usage, clock.now().millis_since(started))) })
 }
 
-/// The whole text of an answer; `None` if it failed, or the client panicked.
-pub async fn collect(stream: ChunkStream) -> Option<(String, Usage)> {
-    AssertUnwindSafe(read_all(stream)).catch_unwind().await.unwrap_or(None)
-}
-
-async fn read_all(mut stream: ChunkStream) -> Option<(String, Usage)> {
+/// The whole text of an answer, or why there is none, with what was used either way.
+pub async fn collect(mut stream: ChunkStream) -> Result<(String, Usage), (Failure, Option<Usage>)> {
     while let Some(chunk) = stream.next().await {
         match chunk {
-            Chunk::Done(answer) => return Some((weft_core::message::text_of(&answer.parts), answer.usage)),
-            Chunk::Failed { .. } => return None,
+            Chunk::Done(answer) => return Ok((weft_core::message::text_of(&answer.parts), answer.usage)),
+            Chunk::Failed { failure, usage } => return Err((failure, usage)),
             Chunk::Text(_) | Chunk::Thinking(_) | Chunk::ToolStart { .. } | Chunk::ToolDelta { .. } => {}
         }
     }
-    None
+    Err((Failure::new(FailureKind::StreamBroken, "The model's answer ended without an end."), None))
 }

@@ -13,7 +13,7 @@ use weft_core::{Cost, Usage};
 const BUILTIN: &str = include_str!("../data/models.toml");
 /// The table for models that run on the person's own machine, whichever server runs them.
 const LOCAL: &str = "local";
-const LOCAL_PROVIDERS: [&str; 4] = ["ollama", "llamacpp", "vllm", "lmstudio"];
+const LOCAL_PROVIDERS: [&str; 5] = ["ollama", "llamacpp", "vllm", "lmstudio", "offline"];
 
 /// What is known of one model.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +23,8 @@ pub struct ModelInfo {
     /// The most tokens of an answer.
     pub max_output: u32,
     pub price: Price,
-    /// Whether `price` means anything. Costs of other models count as nothing, and that is shown.
+    /// Whether `price` means anything. What other models cost is not known, and that is said; where
+    /// money is limited they are not asked.
     pub price_known: bool,
     pub images: bool,
     pub tools: bool,
@@ -51,7 +52,7 @@ pub enum Thinking {
 
 /// US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
-#[serde(from = "[f64; 4]")]
+#[serde(try_from = "PriceAsWritten")]
 pub struct Price {
     pub input: f64,
     pub output: f64,
@@ -59,9 +60,27 @@ pub struct Price {
     pub cache_write: f64,
 }
 
-impl From<[f64; 4]> for Price {
-    fn from([input, output, cache_read, cache_write]: [f64; 4]) -> Self {
-        Self { input, output, cache_read, cache_write }
+/// Four numbers, or the word `free`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum PriceAsWritten {
+    Numbers([f64; 4]),
+    Word(String),
+}
+
+impl TryFrom<PriceAsWritten> for Price {
+    type Error = &'static str;
+
+    fn try_from(written: PriceAsWritten) -> Result<Self, Self::Error> {
+        match written {
+            PriceAsWritten::Numbers([input, output, cache_read, cache_write]) => {
+                Ok(Self { input, output, cache_read, cache_write })
+            }
+            PriceAsWritten::Word(word) if word == "free" => Ok(Self::default()),
+            PriceAsWritten::Word(_) => Err(
+                "a price is `[input, output, cache read, cache write]` in US dollars per million tokens, or \"free\"",
+            ),
+        }
     }
 }
 

@@ -87,3 +87,13 @@ fn a_broken_model_is_named() {
     check("\"a/b\" = { price = [1, 2] }", "`a/b`");
     check("b = { window = 1 }", "PROVIDER/MODEL");
 }
+
+#[test]
+fn a_model_can_be_declared_free() {
+    let own = |text: &str| Catalog::with_user_models(&text.parse().unwrap());
+    let info = own("\"work/gift\" = { price = \"free\" }").unwrap().find("work", "gift");
+    assert!(info.price_known && info.cost(&Usage { input: 1_000_000, ..Usage::default() }).is_zero());
+    assert!(own("\"work/gift\" = { price = \"cheap\" }").unwrap_err().reason.contains("free"));
+    assert!(Catalog::new().find("offline", "offline").price_known);
+    assert!(!Catalog::new().find("work", "gift").price_known);
+}

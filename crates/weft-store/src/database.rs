@@ -81,7 +81,10 @@ impl Database {
         if let Err(StoreError::Corrupt { detail }) = &result {
             self.mark_damaged(detail);
         }
-        result
+        result.map_err(|error| match &self.path {
+            Some(path) => error.with_space(|| free_space(path)),
+            None => error,
+        })
     }
 
     /// Damage met while running is remembered, so that the next start looks at the whole file.
@@ -106,6 +109,10 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 pub(crate) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    configured(path, flags).map_err(|error| error.with_space(|| free_space(path)))
+}
+
+fn configured(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let connection = open(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
@@ -113,6 +120,12 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, StoreError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.execute_batch(SETTINGS)?;
     Ok(connection)
+}
+
+/// How many bytes can still be written where the database lies.
+fn free_space(path: &Path) -> Option<u64> {
+    let file_system = rustix::fs::statvfs(path.parent()?).ok()?;
+    Some(file_system.f_bavail.saturating_mul(file_system.f_frsize))
 }
 
 /// A plain connection to a backup that is being written or examined.

@@ -64,6 +64,16 @@ impl StoreError {
         }
     }
 
+    /// SQLite reports some writes that find no space, such as those to its shared index, as failures
+    /// of the disk. Where there is no room for a few pages, that is the reason.
+    pub(crate) fn with_space(self, free: impl FnOnce() -> Option<u64>) -> Self {
+        const A_FEW_PAGES: u64 = 64 * 1024;
+        match self {
+            Self::Io { .. } if free().is_some_and(|bytes| bytes < A_FEW_PAGES) => Self::Full,
+            other => other,
+        }
+    }
+
     pub(crate) fn no_session(id: SessionId) -> Self {
         Self::NoSuchSession { id: id.to_string() }
     }
@@ -136,3 +146,7 @@ impl From<weft_core::stored::BadEvent> for StoreError {
         Self::BadEvent { detail: error.to_string() }
     }
 }
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

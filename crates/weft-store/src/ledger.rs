@@ -37,6 +37,8 @@ pub struct UsageRow {
     pub usage: Usage,
     pub cost: Cost,
     pub millis: u64,
+    /// The models that were called, as `provider/model`.
+    pub models: Vec<String>,
 }
 
 /// What a budget counts.
@@ -58,7 +60,7 @@ pub(crate) fn usage(connection: &Connection, filter: &UsageFilter) -> Result<Vec
     };
     let sql = format!(
         "SELECT {key}, count(*), sum(input), sum(output), sum(cache_read), sum(cache_write), sum(reasoning),
-            sum(cost), sum(millis)
+            sum(cost), sum(millis), json_group_array(DISTINCT provider || '/' || model)
          FROM usage
          WHERE (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR provider = ?2) AND at >= ?3 AND at < ?4
          GROUP BY 1 ORDER BY {order}"
@@ -89,6 +91,7 @@ pub(crate) fn usage(connection: &Connection, filter: &UsageFilter) -> Result<Vec
             },
             cost: Cost(number(7)?),
             millis: number(8)?,
+            models: serde_json::from_str(&row.get::<_, String>(9)?).unwrap_or_default(),
         });
     }
     Ok(found)

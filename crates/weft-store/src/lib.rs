@@ -36,4 +36,4 @@ pub use sessions::{ListFilter, SessionRow};
 pub use snapshot::encode_snapshot;
 pub use store::{Boundary, Commit, Opened, Options, Side, Store};
 pub use tail::Tail;
-pub use vault::{Secret, Vault, VaultError};
+pub use vault::{Secret, Vault, VaultError, VaultVersion};

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -88,6 +88,14 @@ impl fmt::Debug for Vault {
     }
 }
 
+/// One state of the vault's file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VaultVersion {
+    inode: u64,
+    size: u64,
+    changed: (i64, i64),
+}
+
 /// The file, with the names in the open and the keys sealed.
 #[derive(Serialize, Deserialize)]
 struct Contents {
@@ -114,6 +122,12 @@ impl Vault {
     /// The providers that have a key here. Derives nothing.
     pub fn names(&self) -> Result<Vec<String>, VaultError> {
         Ok(self.read()?.keys.into_keys().collect())
+    }
+
+    /// Tells whether the keys may have changed since it was last asked. Derives nothing.
+    pub fn version(&self) -> Option<VaultVersion> {
+        let file = std::fs::metadata(self.file()).ok()?;
+        Some(VaultVersion { inode: file.ino(), size: file.len(), changed: (file.ctime(), file.ctime_nsec()) })
     }
 
     pub fn get(&self, name: &str) -> Result<Option<Secret>, VaultError> {

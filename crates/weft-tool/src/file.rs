@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,6 +68,15 @@ pub(crate) struct Whole {
     pub metadata: Metadata,
 }
 
+/// Opens a regular file. Opening a pipe would wait for its other end, and what is at a path can
+/// change between looking and opening; so nothing is waited for, and it is looked at once more.
+pub(crate) fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_file() { Ok((file, metadata)) } else { Err(io::Error::other("it is not a regular file")) }
+}
+
 /// Reads a file that is to be changed. The error is for the model.
 pub(crate) fn read_whole(path: &Path, shown: &str) -> Result<Whole, String> {
     let failed = |error: io::Error| explain(shown, &error);
@@ -85,8 +94,7 @@ pub(crate) fn read_whole(path: &Path, shown: &str) -> Result<Whole, String> {
             text::size(metadata.len())
         ));
     }
-    let mut file = File::open(path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
+    let (mut file, metadata) = open_regular(path).map_err(failed)?;
     let mut bytes = Vec::with_capacity(metadata.len() as usize);
     file.read_to_end(&mut bytes).map_err(failed)?;
     let text = String::from_utf8(bytes).map_err(|_| {

@@ -3,12 +3,15 @@
 //! and cut to size. Nothing here knows what a particular tool does.
 
 use std::panic::AssertUnwindSafe;
+use std::panic::catch_unwind;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use serde_json::Value;
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 use weft_core::ask::{AskKind, Grant};
 use weft_core::event::{Access, Display, Outcome, Output, Plan};
 use weft_core::{Mode, ToolCall};
@@ -18,7 +21,7 @@ use crate::path::Located;
 use crate::permission::role::Role;
 use crate::permission::rules::Rules;
 use crate::permission::{Consent, Denied, Measure, Need};
-use crate::redact::Redaction;
+use crate::redact::{Redaction, Secrets};
 use crate::registry::Registry;
 use crate::text;
 use crate::tool::{Context, Finished, Tool};
@@ -29,20 +32,20 @@ const LONGEST_SUMMARY: usize = 300;
 
 pub struct Guard {
     registry: Registry,
-    redaction: Redaction,
+    secrets: Secrets,
     processes: Arc<Semaphore>,
 }
 
 pub struct GuardConfig {
     /// Values that must never leave a tool: keys from the vault and the environment.
-    pub secrets: Vec<String>,
+    pub secrets: Secrets,
     /// How many commands run at once, over all sessions.
     pub processes: usize,
 }
 
 impl Default for GuardConfig {
     fn default() -> Self {
-        Self { secrets: Vec::new(), processes: 128 }
+        Self { secrets: Redaction::default().fixed(), processes: 128 }
     }
 }
 
@@ -106,11 +109,7 @@ struct Allowed<'a> {
 
 impl Guard {
     pub fn new(registry: Registry, config: GuardConfig) -> Self {
-        Self {
-            registry,
-            redaction: Redaction::new(config.secrets),
-            processes: Arc::new(Semaphore::new(config.processes.max(1))),
-        }
+        Self { registry, secrets: config.secrets, processes: Arc::new(Semaphore::new(config.processes.max(1))) }
     }
 
     pub fn registry(&self) -> &Registry {
@@ -119,6 +118,11 @@ impl Guard {
 
     /// What a call touches. Calls that will be refused touch nothing.
     pub fn plan(&self, call: &ToolCall, workspace: &Path) -> Plan {
+        let nothing = Plan { access: Access::Read, idempotent: false };
+        catch_unwind(AssertUnwindSafe(|| self.plan_of(call, workspace))).unwrap_or(nothing)
+    }
+
+    fn plan_of(&self, call: &ToolCall, workspace: &Path) -> Plan {
         let nothing = Plan { access: Access::Read, idempotent: false };
         let Ok((tool, input)) = self.understand(call) else { return nothing };
         let needs = tool.needs(&input);
@@ -144,8 +148,16 @@ impl Guard {
         }
     }
 
-    /// What is to become of a call. Changes nothing.
+    /// What is to become of a call. Changes nothing. A tool that panics over it is refused.
     pub fn prepare(&self, call: &ToolCall, policy: &Policy<'_>) -> Verdict {
+        catch_unwind(AssertUnwindSafe(|| self.judge(call, policy))).unwrap_or_else(|_| Verdict::Refuse {
+            outcome: Outcome::Failed,
+            text: fell_over(&call.name),
+            summary: format!("Call `{}`", call.name),
+        })
+    }
+
+    fn judge(&self, call: &ToolCall, policy: &Policy<'_>) -> Verdict {
         let allowed = match self.decide(call, policy) {
             Ok(allowed) => allowed,
             Err(Refusal { outcome, text, summary }) => return Verdict::Refuse { outcome, text, summary },
@@ -161,7 +173,7 @@ impl Guard {
         };
         match allowed.tool.detail(&allowed.input, policy) {
             Ok(mut detail) => {
-                self.redaction.scrub(&mut detail);
+                (self.secrets)().scrub(&mut detail);
                 let kind = AskKind::Approval { tool: call.name.clone(), detail, grant };
                 Verdict::Ask { kind, question: format!("{summary}?{reason}") }
             }
@@ -170,8 +182,16 @@ impl Guard {
     }
 
     /// Runs a call that `prepare` let through. Everything is checked once more: the mode may have
-    /// changed while a person thought about it.
+    /// changed while a person thought about it. A tool that panics has failed.
     pub async fn run(&self, call: &ToolCall, context: Context) -> Finished {
+        let ran = AssertUnwindSafe(self.run_checked(call, context)).catch_unwind().await;
+        let mut finished =
+            ran.unwrap_or_else(|_| Finished::failed(fell_over(&call.name), format!("Call `{}`", call.name)));
+        self.clean(&mut finished.output);
+        finished
+    }
+
+    async fn run_checked(&self, call: &ToolCall, context: Context) -> Finished {
         let allowed = match self.decide(call, &context.policy()) {
             Ok(allowed) => allowed,
             Err(refusal) => return Finished::new(refusal.outcome, refusal.text, refusal.summary),
@@ -187,14 +207,14 @@ impl Guard {
         let Some(_slot) = self.slot(&allowed.needs, &context).await else {
             return Finished::interrupted("Stopped before it began. Nothing was done.", summary);
         };
-        let permit = Permit { redaction: self.redaction.clone() };
+        let permit = Permit { redaction: (self.secrets)() };
+        let (patience, given_up) = after_a_stop(&allowed.needs);
         let running = AssertUnwindSafe(allowed.tool.run(permit, &context, allowed.input)).catch_unwind();
-        let mut finished = running.await.unwrap_or_else(|_| {
-            let text = format!("The tool `{}` stopped unexpectedly. Try again, or do it another way.", call.name);
-            Finished::failed(text, summary)
-        });
-        self.clean(&mut finished.output);
-        finished
+        tokio::select! {
+            biased;
+            finished = running => finished.unwrap_or_else(|_| Finished::failed(fell_over(&call.name), summary)),
+            () = stopped_for(&context.cancel, patience) => Finished::interrupted(given_up, summary),
+        }
     }
 
     fn understand(&self, call: &ToolCall) -> Result<(&dyn Tool, Value), Refusal> {
@@ -236,22 +256,47 @@ impl Guard {
 
     fn summary(&self, tool: &dyn Tool, input: &Value, workspace: &Path) -> String {
         let mut summary = tool.summary(input, workspace);
-        self.redaction.scrub(&mut summary);
+        (self.secrets)().scrub(&mut summary);
         summary
     }
 
     fn clean(&self, output: &mut Output) {
-        self.redaction.scrub(&mut output.text);
-        self.redaction.scrub(&mut output.summary);
+        let redaction = (self.secrets)();
+        redaction.scrub(&mut output.text);
+        redaction.scrub(&mut output.summary);
         match &mut output.display {
-            Some(Display::Diff { diff, .. }) => self.redaction.scrub(diff),
-            Some(Display::Command { command, .. }) => self.redaction.scrub(command),
-            Some(Display::Todo { items }) => items.iter_mut().for_each(|item| self.redaction.scrub(&mut item.text)),
+            Some(Display::Diff { diff, .. }) => redaction.scrub(diff),
+            Some(Display::Command { command, .. }) => redaction.scrub(command),
+            Some(Display::Todo { items }) => items.iter_mut().for_each(|item| redaction.scrub(&mut item.text)),
             None => {}
         }
         output.text = text::cap(std::mem::take(&mut output.text), LONGEST_TEXT);
         output.summary.truncate(text::floor(&output.summary, LONGEST_SUMMARY));
     }
+}
+
+fn fell_over(tool: &str) -> String {
+    format!("The tool `{}` stopped unexpectedly. Try again, or do it another way.", text::head(tool, 100))
+}
+
+/// How long a call may go on after it was told to stop, and what is said when it is given up. File
+/// work can hang in the kernel, where nothing reaches it; commands are killed long before.
+fn after_a_stop(needs: &[Need]) -> (Duration, &'static str) {
+    const UNSURE: &str =
+        "Stopped, but it hangs and was given up. It may still take effect; check before doing it again.";
+    let patience = |need: &Need| match need {
+        Need::Read(_) | Need::Reach(_) | Need::Ask(_) => Duration::from_millis(300),
+        Need::Write(_) => Duration::from_secs(1),
+        Need::Run { .. } | Need::Use(_) => Duration::from_secs(15),
+    };
+    let changes = |need: &Need| matches!(need, Need::Write(_) | Need::Run { .. } | Need::Use(_));
+    let longest = needs.iter().map(patience).max().unwrap_or(Duration::from_millis(300));
+    (longest, if needs.iter().any(changes) { UNSURE } else { "Stopped. It hung and was given up." })
+}
+
+async fn stopped_for(cancel: &CancellationToken, patience: Duration) {
+    cancel.cancelled().await;
+    tokio::time::sleep(patience).await;
 }
 
 impl<'a> Policy<'a> {

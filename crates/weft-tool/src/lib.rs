@@ -20,6 +20,7 @@ mod file;
 mod input;
 mod path;
 mod redact;
+mod survivor;
 mod text;
 mod tools;
 
@@ -28,6 +29,6 @@ pub use guard::{Guard, GuardConfig, Permit, Policy, Verdict};
 pub use permission::Need;
 pub use permission::role::Role;
 pub use permission::rules::{Decision, Rule, RuleError, Rules};
-pub use redact::Redaction;
+pub use redact::{Redaction, Secrets};
 pub use registry::{Registry, Spec};
 pub use tool::{Context, Finished, LiveSink, Tool};

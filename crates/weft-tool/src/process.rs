@@ -1,6 +1,6 @@
 //! Starts processes: the only place that does. A process runs in a group of its own, with its two
 //! outputs in one pipe, and is stopped as a group: asked, told, killed. It never hangs on a child
-//! that it left behind, and whatever it wrote until the end is kept.
+//! that it left behind, whatever it wrote until the end is kept, and it does not outlive Weft.
 
 use std::ffi::OsString;
 use std::io;
@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::capture::{Capture, TextStream, is_meaningful};
 pub use crate::capture::{Captured, Spill};
 use crate::redact::{self, Redaction};
+use crate::survivor::{self, Watched};
 use crate::tool::LiveSink;
 
 /// What to run.
@@ -221,11 +222,14 @@ async fn feed(input: Option<(ChildStdin, Vec<u8>)>) {
 /// The process and all its children that did not leave the group.
 struct Group {
     id: Option<Pid>,
+    /// Held for as long as the group must not outlive Weft.
+    _watched: Option<Watched>,
 }
 
 impl Group {
     fn of(child: &Child) -> Self {
-        Self { id: child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw) }
+        let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        Self { id, _watched: id.map(survivor::watch) }
     }
 
     fn signal(&self, signal: Signal) {

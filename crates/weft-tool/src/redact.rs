@@ -6,6 +6,9 @@ use std::sync::Arc;
 const SHORTEST: usize = 8;
 const MASK: &str = "[secret]";
 
+/// Finds out what is to be taken out now: keys can be added while Weft runs.
+pub type Secrets = Arc<dyn Fn() -> Redaction + Send + Sync>;
+
 /// The secrets to take out.
 #[derive(Clone, Default)]
 pub struct Redaction {
@@ -18,6 +21,11 @@ impl Redaction {
         let mut secrets: Vec<String> = secrets.into_iter().filter(|secret| secret.len() >= SHORTEST).collect();
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self { secrets: secrets.into() }
+    }
+
+    /// As a source that never changes.
+    pub fn fixed(self) -> Secrets {
+        Arc::new(move || self.clone())
     }
 
     /// Whether there is a secret in this.

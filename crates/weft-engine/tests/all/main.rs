@@ -9,6 +9,7 @@
 )]
 
 mod leaving;
+mod mishaps;
 mod simulation;
 mod trust;
 mod turns;

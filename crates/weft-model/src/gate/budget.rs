@@ -60,6 +60,11 @@ impl Accounts {
         Self { budgets, ledger, accounts: Mutex::default() }
     }
 
+    /// Whether any budget applies to the call.
+    pub(super) fn apply_to(&self, admission: &Admission) -> bool {
+        !self.limits(admission).is_empty()
+    }
+
     /// Whether the call can ever fit: what is already used, without what others have reserved.
     pub(super) fn check(&self, admission: &Admission) -> Result<(), Failure> {
         let limits = self.limits(admission);

@@ -3,13 +3,15 @@
 //! Everything a call holds is freed by dropping it, whatever it is doing.
 
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_util::stream;
 use tokio::time::Instant;
-use weft_core::{Cost, Failure, FailureKind, SessionId};
+use tokio_util::sync::WaitForCancellationFutureOwned;
+use weft_core::{Cost, Failure, FailureKind, SessionId, Usage};
 
 use super::budget::Reservation;
 use super::lane::{Ending, Standing, Ticket};
@@ -39,16 +41,21 @@ async fn advance(stage: Stage) -> Option<(Chunk, Stage)> {
     let mut running = match stage {
         Stage::Ended => return None,
         Stage::Running(running) => running,
-        Stage::Asked(call) => match call.admit().await {
-            Ok(running) => running,
-            Err(failure) => return Some((Chunk::Failed { failure, usage: None }, Stage::Ended)),
-        },
+        Stage::Asked(call) => {
+            let cancel = call.admission.cancel.clone();
+            match cancel.run_until_cancelled(call.admit()).await.unwrap_or_else(|| Err(cancelled())) {
+                Ok(running) => running,
+                Err(failure) => return Some((Chunk::Failed { failure, usage: None }, Stage::Ended)),
+            }
+        }
     };
     let chunk = poll_fn(|context| running.poll(context)).await;
-    match chunk {
-        Chunk::Text(_) | Chunk::Thinking(_) | Chunk::ToolStart { .. } | Chunk::ToolDelta { .. } => {
+    match &chunk {
+        Chunk::Text(text) | Chunk::Thinking(text) | Chunk::ToolDelta { json: text, .. } => {
+            running.meter.streamed += text.len() as u64;
             Some((chunk, Stage::Running(running)))
         }
+        Chunk::ToolStart { .. } => Some((chunk, Stage::Running(running))),
         Chunk::Done(_) | Chunk::Failed { .. } => {
             running.finish(&chunk);
             Some((chunk, Stage::Ended))
@@ -59,14 +66,25 @@ async fn advance(stage: Stage) -> Option<(Chunk, Stage)> {
 impl Call {
     async fn admit(self: Box<Self>) -> Result<Box<Running>, Failure> {
         let Self { gate, model, request, admission } = *self;
+        if admission.estimate.unpriced && gate.shared.accounts.apply_to(&admission) {
+            return Err(unpriced(&admission.provider, &request.model));
+        }
         gate.shared.accounts.check(&admission)?;
         let provider = gate.provider(&admission.provider);
         let slot = Slot::wait(&provider, &admission).await?;
         let reservation = gate.shared.accounts.reserve(&admission)?;
-        let name = Arc::clone(&request.model);
+        let meter = Meter {
+            reservation: Some(reservation),
+            price: Arc::clone(&gate.shared.price),
+            provider: Arc::clone(&admission.provider),
+            model: Arc::clone(&request.model),
+            input: admission.estimate.input,
+            streamed: 0,
+            sent: false,
+        };
         let stream = model.stream(request);
-        let price = Arc::clone(&gate.shared.price);
-        Ok(Box::new(Running { stream, slot, reservation, price, model: name, session: admission.session }))
+        let cancelled = Box::pin(admission.cancel.cancelled_owned());
+        Ok(Box::new(Running { stream, slot, meter, cancelled, session: admission.session }))
     }
 }
 
@@ -100,7 +118,7 @@ impl Slot {
         let arrived = lock(&provider.lane).arrive(admission.priority, admission.estimate.tokens, Instant::now());
         match arrived {
             Ok(ticket) => Ok(Self { provider: Arc::clone(provider), ticket }),
-            Err(left) => Err(circuit_open(&provider.name, left)),
+            Err(left) => Err(circuit_open(provider, left)),
         }
     }
 
@@ -115,19 +133,56 @@ impl Drop for Slot {
     }
 }
 
+/// What a call has used as far as it is known, and the money set aside for it. A call that ends
+/// before its provider has said what it used is booked with what was sent and what came back.
+struct Meter {
+    reservation: Option<Reservation>,
+    price: Price,
+    provider: Arc<str>,
+    model: Arc<str>,
+    /// Tokens.
+    input: u64,
+    /// Bytes.
+    streamed: u64,
+    sent: bool,
+}
+
+impl Meter {
+    fn so_far(&self) -> Option<Usage> {
+        const BYTES_PER_TOKEN: u64 = 4;
+        let output = self.streamed.div_ceil(BYTES_PER_TOKEN);
+        self.sent.then(|| Usage { input: self.input, output, ..Usage::default() })
+    }
+
+    fn settle(&mut self, usage: Option<Usage>) {
+        if let Some(reservation) = self.reservation.take() {
+            reservation.settle(usage.map_or(Cost::ZERO, |usage| (self.price)(&self.provider, &self.model, &usage)));
+        }
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.settle(self.so_far());
+    }
+}
+
 /// A call under way. The fields are dropped in this order: the connection goes before its slot.
 struct Running {
     stream: ChunkStream,
     slot: Slot,
-    reservation: Reservation,
-    price: Price,
-    model: Arc<str>,
+    meter: Meter,
+    cancelled: Pin<Box<WaitForCancellationFutureOwned>>,
     session: SessionId,
 }
 
 impl Running {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Chunk> {
         self.slot.ticket.watch(context.waker());
+        if self.cancelled.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Chunk::Failed { failure: cancelled(), usage: self.meter.so_far() });
+        }
+        self.meter.sent = true;
         if self.slot.ticket.standing() != Standing::Preempted {
             let item = ready!(self.stream.as_mut().poll_next(context));
             return Poll::Ready(item.unwrap_or_else(|| self.ended_early()));
@@ -141,27 +196,32 @@ impl Running {
 
     /// Gives the slot back before the last item is seen, so that whoever sees it can ask again.
     fn finish(self, last: &Chunk) {
-        let Self { stream, slot, reservation, price, model, .. } = self;
+        let Self { stream, slot, mut meter, .. } = self;
         drop(stream);
-        slot.leave(ending_of(last));
+        let ending = ending_of(last);
+        if let (Chunk::Failed { failure, .. }, Ending::Broken | Ending::Busy { is_failure: true, .. }) = (last, &ending)
+        {
+            *lock(&slot.provider.last_failure) = Some(failure.message.clone());
+        }
+        slot.leave(ending);
         let usage = match last {
             Chunk::Done(answer) => Some(answer.usage),
             Chunk::Failed { usage, .. } => *usage,
             Chunk::Text(_) | Chunk::Thinking(_) | Chunk::ToolStart { .. } | Chunk::ToolDelta { .. } => None,
         };
-        reservation.settle(usage.map_or(Cost::ZERO, |usage| price(&slot.provider.name, &model, &usage)));
+        meter.settle(usage);
     }
 
     fn ended_early(&self) -> Chunk {
         let message = format!("{} ended its answer without saying so.", self.slot.provider.name);
-        Chunk::Failed { failure: Failure::new(FailureKind::StreamBroken, message), usage: None }
+        Chunk::Failed { failure: Failure::new(FailureKind::StreamBroken, message), usage: self.meter.so_far() }
     }
 
     fn gave_way(&self) -> Chunk {
         let provider = &self.slot.provider;
         provider.tell(GateNotice::Preempted { provider: Arc::clone(&provider.name), session: self.session });
         let message = "The call gave way to a person's turn.";
-        Chunk::Failed { failure: Failure::new(FailureKind::Preempted, message), usage: None }
+        Chunk::Failed { failure: Failure::new(FailureKind::Preempted, message), usage: self.meter.so_far() }
     }
 }
 
@@ -199,8 +259,26 @@ fn ending_of(last: &Chunk) -> Ending {
     }
 }
 
-fn circuit_open(provider: &str, left: Duration) -> Failure {
+fn circuit_open(provider: &Provider, left: Duration) -> Failure {
     let seconds = left.as_secs_f64().ceil();
-    let message = format!("{provider} failed repeatedly, so nothing is sent to it for another {seconds} s.");
+    let name = &provider.name;
+    let mut message = format!("{name} failed repeatedly, so nothing is sent to it for another {seconds} s.");
+    if let Some(cause) = &*lock(&provider.last_failure) {
+        message.push_str(&format!(" The last time: {cause}"));
+    }
     Failure::new(FailureKind::CircuitOpen, message).with_retry_after(Some(millis(left)))
+}
+
+fn cancelled() -> Failure {
+    Failure::new(FailureKind::Cancelled, "Stopped while the model was answering.")
+}
+
+/// Why a model whose price nobody knows is not asked where money is limited.
+pub fn unpriced(provider: &str, model: &str) -> Failure {
+    let message = format!(
+        "Nobody knows what {provider}/{model} costs, so the limit on what may be spent cannot be kept. Nothing was \
+         sent. Add its price to your settings: [models.\"{provider}/{model}\"] with `price = [input, output, cache \
+         read, cache write]` in US dollars per million tokens, or `price = \"free\"`."
+    );
+    Failure::new(FailureKind::Budget, message)
 }

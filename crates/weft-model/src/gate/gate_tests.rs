@@ -80,7 +80,14 @@ fn request(name: &str) -> Request {
 }
 
 fn admission(provider: &str, priority: Priority) -> Admission {
-    Admission { provider: provider.into(), priority, session: session(1), task: Some(1), estimate: Estimate::default() }
+    Admission {
+        provider: provider.into(),
+        priority,
+        session: session(1),
+        task: Some(1),
+        estimate: Estimate::default(),
+        cancel: CancellationToken::new(),
+    }
 }
 
 fn done() -> Chunk {
@@ -353,7 +360,8 @@ async fn the_breaker_opens_after_five_failures_in_a_row_and_closes_after_three_p
     let Chunk::Failed { failure, .. } = bench.round(done()).await else { panic!("it is open") };
     assert_eq!(failure.kind, FailureKind::CircuitOpen);
     assert!(failure.retry_after_ms.is_some_and(|left| (9_000..=10_000).contains(&left)), "{failure:?}");
-    assert_eq!(failure.message, "acme failed repeatedly, so nothing is sent to it for another 10 s.");
+    let expected = "acme failed repeatedly, so nothing is sent to it for another 10 s. The last time: no";
+    assert_eq!(failure.message, expected);
 
     pass(11).await;
     for round in 0..3 {
@@ -441,7 +449,7 @@ fn priced(budgets: Budgets) -> GateConfig {
 }
 
 fn paid(usd: f64) -> Admission {
-    let estimate = Estimate { tokens: 1, cost: Cost::from_usd(usd) };
+    let estimate = Estimate { tokens: 1, cost: Cost::from_usd(usd), ..Estimate::default() };
     Admission { estimate, ..admission("acme", Priority::Worker) }
 }
 
@@ -615,4 +623,65 @@ async fn five_thousand_calls_get_through() {
     assert_eq!(counts.most_alive.load(Ordering::SeqCst), 64);
     let ideal = Duration::from_millis(200) * 5_000_u32.div_ceil(64);
     assert!(started.elapsed() <= ideal + Duration::from_secs(1), "slots stood empty: {:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_stopped_is_booked_with_what_is_known_of_it() {
+    let budgets = Budgets { global: Some(Cost::from_usd(10.0)), ..Budgets::default() };
+    let price: Price = Arc::new(|_, _, usage| Cost::from_usd((usage.input + usage.output) as f64));
+    let bench = bench(GateConfig { concurrency: 1, price, ..priced(budgets) });
+    let sending = |usd| {
+        let mut admission = paid(usd);
+        admission.estimate.input = 3;
+        admission
+    };
+    let first = sending(8.0);
+    let (stop, other) = (first.cancel.clone(), CancellationToken::new());
+    let running = bench.ask_as("running", first).await;
+    let waiting = bench.ask_as("waiting", Admission { cancel: other.clone(), ..sending(1.0) }).await;
+    other.cancel();
+    let Chunk::Failed { failure, usage } = waiting.await.unwrap() else { panic!("it was stopped") };
+    assert_eq!((failure.kind, usage), (FailureKind::Cancelled, None), "nothing was sent");
+
+    lock(&bench.model.calls)[0].1.send(Chunk::Text("12345678".to_owned())).unwrap();
+    idle().await;
+    stop.cancel();
+    let Chunk::Failed { failure, usage } = running.await.unwrap() else { panic!("it was stopped") };
+    assert_eq!(failure.kind, FailureKind::Cancelled);
+    assert_eq!(usage, Some(Usage { input: 3, output: 2, ..Usage::default() }));
+    let refused = bench.ask_as("too much", paid(5.5)).await.await.unwrap();
+    assert!(message(&refused).contains("$5.00 is used"), "{}", message(&refused));
+
+    let dropped = bench.ask_as("dropped", sending(4.0)).await;
+    dropped.abort();
+    idle().await;
+    let refused = bench.ask_as("too much", paid(2.5)).await.await.unwrap();
+    assert!(message(&refused).contains("$8.00 is used"), "{}", message(&refused));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_without_a_price_is_not_asked_where_money_is_limited() {
+    let estimate = Estimate { unpriced: true, ..Estimate::default() };
+    let budgets = Budgets { session: Some(Cost::from_usd(10.0)), ..Budgets::default() };
+    let limited = bench(priced(budgets));
+    let refused = limited.ask_as("new-model", Admission { estimate, ..paid(0.0) }).await.await.unwrap();
+    assert_eq!(kind(&refused), Some(FailureKind::Budget));
+    assert!(message(&refused).contains("acme/new-model") && message(&refused).contains("price = \"free\""));
+    let _fits = limited.ask_as("free", paid(0.0)).await;
+    assert_eq!(limited.open(), ["free"]);
+    let unlimited = bench(priced(Budgets::default()));
+    let _fits = unlimited.ask_as("new-model", Admission { estimate, ..paid(0.0) }).await;
+    assert_eq!(unlimited.open(), ["new-model"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_refused_by_an_open_circuit_hears_why_it_is_open() {
+    let bench = slots(1);
+    for _ in 0..5 {
+        let failure = Failure::new(FailureKind::Network, "acme cannot be reached: no route to host.");
+        bench.round(Chunk::Failed { failure, usage: None }).await;
+    }
+    let refused = bench.ask("next", Priority::Worker).await.await.unwrap();
+    assert_eq!(kind(&refused), Some(FailureKind::CircuitOpen));
+    assert!(message(&refused).contains("no route to host"), "{}", message(&refused));
 }

@@ -19,12 +19,14 @@ use std::time::Duration;
 
 use tokio::sync::broadcast;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use weft_core::{Cost, SessionId, Usage};
 
 pub use breaker::BreakerState;
 use breaker::Change;
 use budget::Accounts;
 pub use budget::{Budgets, Ledger, Scope};
+pub use call::unpriced;
 use lane::{Consequence, Ending, Lane, Ticket};
 
 use crate::model::{ChunkStream, Model, Request};
@@ -55,13 +57,19 @@ pub struct Admission {
     /// The turn within the session, for its budget.
     pub task: Option<u64>,
     pub estimate: Estimate,
+    /// Ends the call wherever it is. Its last item then says what it is known to have used.
+    pub cancel: CancellationToken,
 }
 
 /// What a call is expected to use at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Estimate {
     pub tokens: u64,
+    /// How many of them are sent.
+    pub input: u64,
     pub cost: Cost,
+    /// Nobody knows what the model costs, so no budget can be kept with it.
+    pub unpriced: bool,
 }
 
 /// What so much use of a provider's model costs.
@@ -201,6 +209,7 @@ impl Gate {
         let provider = Arc::new(Provider {
             name: Arc::clone(name),
             lane: Mutex::new(Lane::new(limit, Instant::now())),
+            last_failure: Mutex::default(),
             notices: self.shared.notices.clone(),
         });
         providers.insert(Arc::clone(name), Arc::clone(&provider));
@@ -211,6 +220,8 @@ impl Gate {
 struct Provider {
     name: Arc<str>,
     lane: Mutex<Lane>,
+    /// Why a call last failed by the provider's fault, for whoever is refused because of it.
+    last_failure: Mutex<Option<String>>,
     notices: broadcast::Sender<GateNotice>,
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use weft_core::message::Image;
 
-use crate::file::{ReadMarks, explain};
+use crate::file::{ReadMarks, explain, open_regular};
 use crate::guard::{Permit, Policy};
 use crate::path::{Located, shown};
 use crate::permission::Need;
@@ -104,8 +104,7 @@ fn read(
     if !metadata.is_file() {
         return Err(format!("`{name}` is not a regular file and cannot be read."));
     }
-    let mut file = File::open(&path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
+    let (mut file, metadata) = open_regular(&path).map_err(failed)?;
     let mut start = Vec::new();
     file.by_ref().take(8 * 1024).read_to_end(&mut start).map_err(failed)?;
     if let Some(kind) = image_type(&start) {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use weft_core::Mode;
 use weft_core::ask::{AskKind, Grant};
 use weft_core::event::{Access, Display, Outcome};
-use weft_tool::{Context, Finished, GuardConfig, Need, Permit, Policy, Registry, Tool, Verdict};
+use weft_tool::{Context, Finished, GuardConfig, Need, Permit, Policy, Redaction, Registry, Tool, Verdict};
 
 use crate::world::World;
 
@@ -238,7 +238,8 @@ impl Tool for Rogue {
     fn accept(&self, input: &Value) -> Result<Value, String> {
         Ok(input.clone())
     }
-    fn needs(&self, _input: &Value) -> Vec<Need> {
+    fn needs(&self, input: &Value) -> Vec<Need> {
+        assert_ne!(input["do"], "panic early", "as told");
         Vec::new()
     }
     fn summary(&self, _input: &Value, _workspace: &Path) -> String {
@@ -251,6 +252,7 @@ impl Tool for Rogue {
         Box::pin(async move {
             match input.get("do").and_then(Value::as_str) {
                 Some("panic") => panic!("as told"),
+                Some("hang") => std::future::pending().await,
                 Some("flood") => Finished::ok("ä".repeat(100_000), "s".repeat(1_000)),
                 _ => {
                     let mut finished = Finished::ok("a hunter2hunter2 b", "with hunter2hunter2");
@@ -265,12 +267,19 @@ impl Tool for Rogue {
 
 #[tokio::test]
 async fn whatever_a_tool_does_the_guard_holds() {
-    let config = GuardConfig { secrets: vec!["hunter2hunter2".into(), "b".into()], ..GuardConfig::default() };
+    let config = GuardConfig {
+        secrets: Redaction::new(["hunter2hunter2".into(), "b".into()]).fixed(),
+        ..GuardConfig::default()
+    };
     let world = World::with(Registry::builtin().with(Arc::new(Rogue)), config);
 
     let panicked = world.run("rogue", json!({"do": "panic"})).await;
     assert_eq!(panicked.outcome, Outcome::Failed);
     assert!(panicked.output.text.contains("stopped unexpectedly"), "{}", panicked.output.text);
+
+    assert_eq!(word(&world.prepare("rogue", json!({"do": "panic early"}))), "failed");
+    assert_eq!(world.plan("rogue", json!({"do": "panic early"})).access, Access::Read);
+    assert_eq!(world.run("rogue", json!({"do": "panic early"})).await.outcome, Outcome::Failed);
 
     let flooded = world.run("rogue", json!({"do": "flood"})).await.output;
     assert!(flooded.text.len() <= 32 * 1024 && flooded.text.contains("left out here"), "{}", flooded.text.len());
@@ -282,6 +291,20 @@ async fn whatever_a_tool_does_the_guard_holds() {
 
     world.file("keys.txt", "key: hunter2hunter2\n");
     assert_eq!(world.ok("read", json!({"path": "keys.txt"})).await, "1\tkey: [secret]");
+}
+
+/// A read that hangs in the kernel hears nothing of a stop.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_does_not_heed_a_stop_is_given_up() {
+    let world = World::with(Registry::builtin().with(Arc::new(Rogue)), GuardConfig::default());
+    let started = tokio::time::Instant::now();
+    let stop = async {
+        tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+        world.cancel.cancel();
+    };
+    let (finished, ()) = tokio::join!(world.run("rogue", json!({"do": "hang"})), stop);
+    assert_eq!(finished.outcome, Outcome::Interrupted);
+    assert!(started.elapsed() < std::time::Duration::from_secs(6), "{:?}", started.elapsed());
 }
 
 #[tokio::test]

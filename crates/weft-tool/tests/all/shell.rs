@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use weft_core::event::{Display, Outcome};
-use weft_tool::{GuardConfig, Registry};
+use weft_tool::{GuardConfig, Redaction, Registry};
 
 use crate::world::World;
 
@@ -45,7 +45,7 @@ async fn long_output_is_saved_and_may_be_read() {
 
 #[tokio::test]
 async fn secrets_leave_neither_live_nor_in_files() {
-    let config = GuardConfig { secrets: vec!["hunter2hunter2".into()], ..GuardConfig::default() };
+    let config = GuardConfig { secrets: Redaction::new(["hunter2hunter2".into()]).fixed(), ..GuardConfig::default() };
     let world = World::with(Registry::builtin(), config);
     let command = "for i in $(seq 3000); do echo pw hunter2hunter2; done";
     let output = world.run("shell", json!({ "command": command })).await.output;

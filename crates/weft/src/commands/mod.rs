@@ -44,9 +44,15 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     }
 }
 
+/// File work that hangs in the kernel was given up; it must not keep the process either.
+pub const LET_FINISH: std::time::Duration = std::time::Duration::from_millis(500);
+
 /// One thread is enough, and quickest to start, for everything that has no screen to keep alive.
 fn small(work: impl Future<Output = anyhow::Result<Exit>>) -> anyhow::Result<Exit> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let exit = runtime.block_on(work);
+    runtime.shutdown_timeout(LET_FINISH);
+    exit
 }
 
 pub use answer::read_answer;

@@ -41,9 +41,7 @@ pub async fn run(command: SessionsCommand) -> anyhow::Result<Exit> {
             out::tell(&note(&format!("Go on in the copy with: `weft --session {fork}`"), &out::look_stderr()));
             Ok(Exit::Done)
         }
-        SessionsCommand::Export { session, output } => {
-            transfer::export(&opened.engine, find(&session)?, output.as_deref())
-        }
+        SessionsCommand::Export { session, output } => transfer::export(&opened, find(&session)?, output.as_deref()),
         SessionsCommand::Import { file } => transfer::import(&opened, &file).await,
         SessionsCommand::Delete { session, yes } => delete(&opened, find(&session)?, yes).await,
     }

@@ -1,9 +1,12 @@
 //! A session as a file: a header line, one line per event, one line per saved output. Lines are
 //! JSON; the events stand in it as they are recorded.
+//!
+//! An archive is somebody else's word. Where it says an output lies is never believed: a session's
+//! outputs are what came with it, kept in its own folder, and nothing else is read for it.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use base64::Engine as _;
@@ -12,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use weft_core::event::Event;
 use weft_core::{CallId, SessionId, Timestamp, stored};
-use weft_engine::Engine;
-use weft_store::StoreError;
+use weft_engine::Home;
+use weft_store::{ListFilter, Store, StoreError};
 
 use crate::exit::Exit;
 use crate::headless::PAGE;
@@ -37,14 +40,14 @@ enum Body {
     Base64(String),
 }
 
-pub fn export(engine: &Engine, session: SessionId, file: Option<&Path>) -> anyhow::Result<Exit> {
+pub fn export(opened: &Opened, session: SessionId, file: Option<&Path>) -> anyhow::Result<Exit> {
     match file {
-        None => write_log(engine, session, &mut BufWriter::new(std::io::stdout().lock()))?,
+        None => write_log(opened, session, &mut BufWriter::new(std::io::stdout().lock()))?,
         Some(path) => {
             // Written beside and put in place whole: half an export is worse than none.
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let fresh = folder.join(format!(".{session}.export"));
-            let written = write_file(engine, session, &fresh).and_then(|()| {
+            let written = write_file(opened, session, &fresh).and_then(|()| {
                 std::fs::rename(&fresh, path).with_context(|| format!("cannot write {}", path.display()))
             });
             if written.is_err() {
@@ -57,35 +60,53 @@ pub fn export(engine: &Engine, session: SessionId, file: Option<&Path>) -> anyho
     Ok(Exit::Done)
 }
 
-fn write_file(engine: &Engine, session: SessionId, path: &Path) -> anyhow::Result<()> {
+fn write_file(opened: &Opened, session: SessionId, path: &Path) -> anyhow::Result<()> {
     let file = std::fs::File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     let mut writer = BufWriter::new(&file);
-    write_log(engine, session, &mut writer)?;
+    write_log(opened, session, &mut writer)?;
     writer.flush()?;
     Ok(file.sync_all()?)
 }
 
-fn write_log(engine: &Engine, session: SessionId, to: &mut impl Write) -> anyhow::Result<()> {
+fn write_log(opened: &Opened, session: SessionId, to: &mut impl Write) -> anyhow::Result<()> {
+    let store = opened.engine.store();
+    let folders = output_folders(store, &opened.home, session)?;
     write_line(to, &json!({ "weft": "session", "version": VERSION, "id": session }))?;
     let mut seq = 0;
     loop {
-        let page = engine.store().events(session, seq, PAGE)?;
+        let page = store.events(session, seq, PAGE)?;
         let Some(last) = page.last() else { return Ok(()) };
         seq = last.seq;
         for recorded in &page {
             write_line(to, recorded)?;
-            if let Some(output) = saved_output(&recorded.event) {
+            if let Some(output) = saved_output(&recorded.event, &folders) {
                 write_line(to, &json!({ "output": output }))?;
             }
         }
     }
 }
 
-/// The whole output of a tool, if it was put aside and is still there.
-fn saved_output(event: &Event) -> Option<SavedOutput> {
+/// Where the outputs of a session can lie: in its own folder, or for a copy in those of the sessions
+/// that it was copied from.
+fn output_folders(store: &Store, home: &Home, session: SessionId) -> anyhow::Result<Vec<PathBuf>> {
+    let copied_from: HashMap<SessionId, SessionId> = store
+        .list(&ListFilter::default())?
+        .into_iter()
+        .filter(|row| row.forked_at.is_some())
+        .filter_map(|row| row.parent.map(|parent| (row.id, parent)))
+        .collect();
+    let chain = std::iter::successors(Some(session), |session| copied_from.get(session).copied());
+    Ok(chain.take(copied_from.len() + 1).filter_map(|session| home.outputs(session).canonicalize().ok()).collect())
+}
+
+/// The whole output of a tool, if it was put aside in one of `folders` and is still there.
+fn saved_output(event: &Event, folders: &[PathBuf]) -> Option<SavedOutput> {
     let Event::ToolFinished(finished) = event else { return None };
-    let bytes = std::fs::read(&finished.output.saved.as_ref()?.path).ok()?;
-    let body = match String::from_utf8(bytes) {
+    let path = Path::new(&finished.output.saved.as_ref()?.path).canonicalize().ok()?;
+    if !folders.iter().any(|folder| path.starts_with(folder)) || !path.is_file() {
+        return None;
+    }
+    let body = match String::from_utf8(std::fs::read(&path).ok()?) {
         Ok(text) => Body::Text(text),
         Err(error) => Body::Base64(BASE64_STANDARD.encode(error.as_bytes())),
     };
@@ -120,7 +141,8 @@ pub async fn import(opened: &Opened, file: &Path) -> anyhow::Result<Exit> {
 struct Log {
     id: SessionId,
     events: Vec<(Timestamp, Event)>,
-    outputs: Vec<SavedOutput>,
+    /// Each with the place of its event: the one right before it.
+    outputs: Vec<(usize, SavedOutput)>,
 }
 
 fn read_log(file: &Path) -> anyhow::Result<Log> {
@@ -156,7 +178,11 @@ fn read_log(file: &Path) -> anyhow::Result<Log> {
         }
         let value: Value = serde_json::from_str(&line).with_context(|| format!("{} is not JSON", place(number)))?;
         if let Some(output) = value.get("output").filter(|_| value.get("type").is_none()) {
-            log.outputs.push(serde_json::from_value(output.clone()).with_context(|| place(number))?);
+            let output: SavedOutput = serde_json::from_value(output.clone()).with_context(|| place(number))?;
+            let Some(before) = log.events.len().checked_sub(1) else {
+                bail!("{} is an output without the event that it belongs to", place(number));
+            };
+            log.outputs.push((before, output));
             continue;
         }
         let at = value.get("at").and_then(Value::as_i64).map(Timestamp);
@@ -166,35 +192,33 @@ fn read_log(file: &Path) -> anyhow::Result<Log> {
     Ok(log)
 }
 
-/// Puts whole outputs where this home keeps them, and tells the events so.
+/// Puts whole outputs where this home keeps them, and tells the events so. An event whose output is
+/// not in the archive has none here: the file it names is on another machine, or somebody else's.
 fn save_outputs(
     opened: &Opened,
     session: SessionId,
     events: &mut [(Timestamp, Event)],
-    outputs: Vec<SavedOutput>,
+    outputs: Vec<(usize, SavedOutput)>,
 ) -> anyhow::Result<()> {
-    if outputs.is_empty() {
-        return Ok(());
-    }
     let folder = opened.home.outputs(session);
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let mut paths = HashMap::new();
-    for (index, output) in outputs.into_iter().enumerate() {
+    let mut outputs: HashMap<usize, SavedOutput> = outputs.into_iter().collect();
+    for (index, (_, event)) in events.iter_mut().enumerate() {
+        let Event::ToolFinished(finished) = event else { continue };
+        let Some(saved) = finished.output.saved.as_mut() else { continue };
+        let Some(output) = outputs.remove(&index).filter(|output| output.call == finished.call) else {
+            finished.output.saved = None;
+            continue;
+        };
         let bytes = match output.body {
             Body::Text(text) => text.into_bytes(),
             Body::Base64(text) => BASE64_STANDARD.decode(text).context("an output is not base64")?,
         };
+        std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         // A call's name comes from a model and may not be fit for a file.
         let path = folder.join(format!("imported-{index}.txt"));
-        std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
-        paths.insert(output.call, path.to_string_lossy().into_owned());
-    }
-    for (_, event) in events {
-        if let Event::ToolFinished(finished) = event
-            && let (Some(saved), Some(path)) = (&mut finished.output.saved, paths.get(&finished.call))
-        {
-            saved.path.clone_from(path);
-        }
+        std::fs::write(&path, &bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        saved.bytes = bytes.len() as u64;
+        saved.path = path.to_string_lossy().into_owned();
     }
     Ok(())
 }

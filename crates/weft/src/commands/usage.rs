@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use weft_core::{Cost, Timestamp, Usage};
+use weft_model::Catalog;
 use weft_store::{GroupBy, UsageFilter, UsageRow};
 
 use crate::args::{GroupUsage, Period, UsageArgs};
@@ -28,14 +29,14 @@ pub async fn run(args: UsageArgs) -> anyhow::Result<Exit> {
     };
     let rows = store.usage(&filter)?;
     if args.json {
-        rows.iter().for_each(|row| out::json_line(&as_json(row)));
+        rows.iter().for_each(|row| out::json_line(&as_json(row, opened.engine.catalog())));
         return Ok(Exit::Done);
     }
     if rows.is_empty() {
         out::print(&note("Nothing was used.", &out::look_stdout()));
         return Ok(Exit::Done);
     }
-    out::print(&usage_rows(&rows, head(args.by), &out::look_stdout()));
+    out::print(&usage_rows(&rows, head(args.by), opened.engine.catalog(), &out::look_stdout()));
     Ok(Exit::Done)
 }
 
@@ -69,33 +70,53 @@ fn since(period: Period, now: Timestamp) -> Option<Timestamp> {
     Some(Timestamp(now.0.saturating_sub_unsigned(days * DAY_MS)))
 }
 
-fn as_json(row: &UsageRow) -> serde_json::Value {
+/// Models whose price nobody knows: what they cost is not nothing, it is not known.
+fn unpriced<'a>(row: &'a UsageRow, catalog: &Catalog) -> Vec<&'a str> {
+    let known = |name: &str| name.split_once('/').is_some_and(|(one, other)| catalog.find(one, other).price_known);
+    row.models.iter().map(String::as_str).filter(|name| !known(name)).collect()
+}
+
+fn as_json(row: &UsageRow, catalog: &Catalog) -> serde_json::Value {
     json!({
         "key": row.key,
         "calls": row.calls,
         "usage": row.usage,
         "cost_usd": row.cost.usd(),
+        "unpriced": unpriced(row, catalog),
         "millis": row.millis,
     })
 }
 
 /// Usage as a list with a sum, also for the chat.
-pub fn usage_rows(rows: &[UsageRow], head: &'static str, look: &Look) -> Vec<Line> {
-    let mut cells: Vec<[String; 7]> = rows.iter().map(|row| cells_of(&clean_row(&row.key), row)).collect();
+pub fn usage_rows(rows: &[UsageRow], head: &'static str, catalog: &Catalog, look: &Look) -> Vec<Line> {
+    let mut cells: Vec<[String; 7]> = rows.iter().map(|row| cells_of(&clean_row(&row.key), row, catalog)).collect();
     if rows.len() > 1 {
-        let mut total = UsageRow { key: String::new(), calls: 0, usage: Usage::default(), cost: Cost::ZERO, millis: 0 };
+        let mut total = UsageRow {
+            key: String::new(),
+            calls: 0,
+            usage: Usage::default(),
+            cost: Cost::ZERO,
+            millis: 0,
+            models: Vec::new(),
+        };
         for row in rows {
             total.calls += row.calls;
             total.usage += row.usage;
             total.cost += row.cost;
             total.millis += row.millis;
+            total.models.extend_from_slice(&row.models);
         }
-        cells.push(cells_of("total", &total));
+        cells.push(cells_of("total", &total, catalog));
     }
     columns(&[head, " calls", " input", " cached", " output", " time", " cost"], cells, look)
 }
 
-fn cells_of(key: &str, row: &UsageRow) -> [String; 7] {
+fn cells_of(key: &str, row: &UsageRow, catalog: &Catalog) -> [String; 7] {
+    let cost = match (unpriced(row, catalog).is_empty(), row.cost.is_zero()) {
+        (true, _) => row.cost.to_string(),
+        (false, true) => "price unknown".to_owned(),
+        (false, false) => format!("{} + unknown", row.cost),
+    };
     [
         key.to_owned(),
         grouped(row.calls),
@@ -103,6 +124,6 @@ fn cells_of(key: &str, row: &UsageRow) -> [String; 7] {
         grouped(row.usage.cache_read),
         grouped(row.usage.output),
         duration(row.millis),
-        row.cost.to_string(),
+        cost,
     ]
 }

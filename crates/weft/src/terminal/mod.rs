@@ -43,7 +43,7 @@ pub fn chat(args: ChatArgs) -> anyhow::Result<Exit> {
     }
     // Typing must stay smooth while a tool searches a big folder, hence a second thread.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(async {
+    let exit = runtime.block_on(async {
         let opened = open::open_aloud(&args.work)?;
         let (session, is_new) = choose_session(&opened, &args).await?;
         let end = if std::env::var("TERM").is_ok_and(|name| name == "dumb") {
@@ -59,7 +59,9 @@ pub fn chat(args: ChatArgs) -> anyhow::Result<Exit> {
             out::print(&note(&words, &out::look_stdout()));
         }
         Ok(Exit::Done)
-    })
+    });
+    runtime.shutdown_timeout(crate::commands::LET_FINISH);
+    exit
 }
 
 /// Asks until the answer is one. Enter is a yes; the end of the input is a no.

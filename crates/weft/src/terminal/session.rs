@@ -361,7 +361,7 @@ impl Room {
             }
             Slash::Usage => {
                 let filter = UsageFilter { by: GroupBy::Model, session: Some(self.session), ..UsageFilter::default() };
-                let lines = usage_rows(&engine.store().usage(&filter)?, "model", &self.narrow());
+                let lines = usage_rows(&engine.store().usage(&filter)?, "model", engine.catalog(), &self.narrow());
                 self.chat.print(lines.into_iter().map(|line| line.indented(GUTTER)).collect());
             }
             // Handled where they are typed.

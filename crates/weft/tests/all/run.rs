@@ -191,3 +191,39 @@ fn a_reader_that_leaves_is_no_error() {
     drop(child.stdout.take());
     finish(child).expect(0);
 }
+
+#[test]
+fn a_model_without_a_price_is_not_asked_where_money_is_limited() {
+    let world = World::new(vec![text("Here.")]);
+    let settings = world.home.path().join("weft/config.toml");
+    let unpriced = ["--model", "anthropic/new-model"];
+    world.weft(&["run", unpriced[0], unpriced[1], "x"]).expect(0);
+    world.weft(&["usage"]).expect(0).says("price unknown");
+    world.weft(&["usage", "--by", "provider", "--json"]).expect(0).says("\"unpriced\":[\"anthropic/new-model\"]");
+    let refused = world.weft(&["run", unpriced[0], unpriced[1], "--max-cost", "1", "x"]).expect(1);
+    refused.says("Nobody knows what anthropic/new-model costs").says("price = \"free\"");
+    std::fs::write(&settings, "[budget]\nmonth_usd = 1\n").unwrap();
+    world.weft(&["run", unpriced[0], unpriced[1], "x"]).expect(1).says("Nobody knows what anthropic/new-model costs");
+    world.weft(&["run", "--model", "offline/offline", "--max-cost", "1", "hello"]).expect(0);
+    std::fs::write(&settings, "[budget]\nmonth_usd = 1\n[models.\"anthropic/new-model\"]\nprice = \"free\"\n").unwrap();
+    world.weft(&["run", unpriced[0], unpriced[1], "--max-cost", "1", "x"]).expect(0);
+    assert_eq!(world.server.requests().len(), 2);
+}
+
+#[test]
+fn a_command_does_not_outlive_weft() {
+    let command = "sleep 300 & echo $! > inner; echo $$ > outer; wait";
+    let world = World::new(vec![call("shell", json!({ "command": command })), text("x")]);
+    let child = world.command(&["run", "--mode", "auto", "x"]).spawn().unwrap();
+    let pid = |name: &str| wait_until(name, || world.file(name).trim().parse::<i32>().ok());
+    let started = [pid("inner"), pid("outer")];
+    signal(&child, Signal::KILL);
+    finish(child);
+    for pid in started {
+        let gone = || {
+            let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            (status.is_empty() || status.contains(") Z ")).then_some(())
+        };
+        wait_until("the command to end", gone);
+    }
+}

@@ -65,6 +65,41 @@ fn an_exported_session_comes_back_whole() {
 }
 
 #[test]
+fn an_archive_cannot_make_a_later_export_read_other_files() {
+    let world = World::new(vec![call("shell", json!({"command": "seq 1 9000"})), text("Counted.")]);
+    world.weft(&["run", "--mode", "auto", "count"]).expect(0);
+    let session = world.session();
+    world.weft(&["sessions", "export", &session, "-o", "work.jsonl"]).expect(0);
+    let secret = world.folder.path().join("secret");
+    std::fs::write(&secret, "the crown jewels").unwrap();
+    let forge = |keep_output: bool| -> String {
+        let lines = world.file("work.jsonl");
+        let kept = lines.lines().filter(|line| keep_output || !line.starts_with("{\"output\""));
+        let forged = kept.map(|line| {
+            let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
+            if let Some(saved) = value.pointer_mut("/output/saved/path") {
+                *saved = json!(secret);
+            }
+            format!("{value}\n")
+        });
+        forged.collect()
+    };
+    for keep_output in [false, true] {
+        std::fs::write(world.folder.path().join("forged.jsonl"), forge(keep_output)).unwrap();
+        let other = World::new(vec![text("x")]);
+        let archive = world.folder.path().join("forged.jsonl");
+        other.weft(&["sessions", "import", archive.to_str().unwrap()]).expect(0);
+        let again = other.weft(&["sessions", "export", &session]).expect(0).stdout;
+        assert!(!again.contains("crown jewels"), "a foreign file is in the export");
+        assert_eq!(again.contains("4499\\n4500"), keep_output);
+        assert!(!again.contains(secret.to_str().unwrap()), "the foreign path is still known");
+        let copy = other.weft(&["sessions", "fork", &session]).expect(0).stdout.trim().to_owned();
+        let copied = other.weft(&["sessions", "export", &copy]).expect(0).stdout;
+        assert_eq!(copied.contains("4499\\n4500"), keep_output, "a copy's outputs lie where they were made");
+    }
+}
+
+#[test]
 fn rubbish_is_not_imported() {
     let world = World::new(vec![text("x")]);
     let check = |text: &str, says: &str| {
