@@ -158,7 +158,7 @@ async fn a_tool_that_falls_over_while_it_is_looked_at_has_failed() {
 
 #[tokio::test]
 async fn a_driver_that_falls_over_says_so_and_the_session_opens_again() {
-    let place = Place::new("shell", json!({"command": "true"}), "");
+    let place = Place::new("shell", json!({"command": "touch x"}), "");
     let drawn = AtomicU64::new(0);
     let engine = place.open(|setup| {
         // The session, what is said, and then, in the driver, the question to the person.
