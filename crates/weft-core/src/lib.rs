@@ -15,6 +15,7 @@ pub mod id;
 pub mod limits;
 pub mod message;
 pub mod name;
+pub mod secret;
 pub mod state;
 pub mod stored;
 pub mod turn;

@@ -1,17 +1,21 @@
-//! Takes known secrets out of whatever leaves a tool, also when one is split over two chunks.
+//! Takes secrets out of whatever leaves a tool, also when one is split over two chunks: those that
+//! are known by their value, and those that look like one.
 
 use std::sync::Arc;
 
+use weft_core::secret::{self, MASK};
+
 /// Shorter values would also hit ordinary words.
 const SHORTEST: usize = 8;
-const MASK: &str = "[secret]";
 
 /// Finds out what is to be taken out now: keys can be added while Weft runs.
 pub type Secrets = Arc<dyn Fn() -> Redaction + Send + Sync>;
 
-/// The secrets to take out.
+/// The secrets to take out. The default takes out none.
 #[derive(Clone, Default)]
 pub struct Redaction {
+    /// Also what nobody has named but looks like a secret.
+    by_looks: bool,
     /// Longest first, so that a secret that contains another goes whole.
     secrets: Arc<[String]>,
 }
@@ -20,7 +24,7 @@ impl Redaction {
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
         let mut secrets: Vec<String> = secrets.into_iter().filter(|secret| secret.len() >= SHORTEST).collect();
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        Self { secrets: secrets.into() }
+        Self { by_looks: true, secrets: secrets.into() }
     }
 
     /// As a source that never changes.
@@ -39,10 +43,13 @@ impl Redaction {
                 *text = text.replace(secret.as_str(), MASK);
             }
         }
+        if self.by_looks {
+            secret::redact(text);
+        }
     }
 
     pub(crate) fn stream(&self) -> Stream {
-        Stream { redaction: self.clone(), held: Vec::new() }
+        Stream { redaction: self.clone(), held: Vec::new(), by_looks: secret::Stream::default() }
     }
 
     fn scrub_bytes(&self, bytes: &mut Vec<u8>) {
@@ -70,12 +77,13 @@ impl Redaction {
 pub(crate) struct Stream {
     redaction: Redaction,
     held: Vec<u8>,
+    by_looks: secret::Stream,
 }
 
 impl Stream {
     /// Whether chunks may be passed on as they are.
     pub fn is_idle(&self) -> bool {
-        self.redaction.secrets.is_empty()
+        self.redaction.secrets.is_empty() && !self.redaction.by_looks
     }
 
     pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
@@ -83,11 +91,18 @@ impl Stream {
         self.redaction.scrub_bytes(&mut self.held);
         let keep = self.redaction.unsure(&self.held);
         let rest = self.held.split_off(self.held.len() - keep);
-        std::mem::replace(&mut self.held, rest)
+        let known_gone = std::mem::replace(&mut self.held, rest);
+        if self.redaction.by_looks { self.by_looks.push(&known_gone) } else { known_gone }
     }
 
     pub fn finish(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.held)
+        let rest = std::mem::take(&mut self.held);
+        if !self.redaction.by_looks {
+            return rest;
+        }
+        let mut last = self.by_looks.push(&rest);
+        last.extend(self.by_looks.finish());
+        last
     }
 }
 

@@ -11,7 +11,7 @@ fn redaction() -> Redaction {
 fn text_is_scrubbed_of_every_secret_long_enough() {
     let mut text = "key=sk-abcdef-123456 pw=hunter2hunter2hunter2hunter2 short".to_owned();
     redaction().scrub(&mut text);
-    assert_eq!(text, "key=[secret] pw=[secret][secret] short");
+    assert_eq!(text, "key=[REDACTED] pw=[REDACTED][REDACTED] short");
 }
 
 #[test]
@@ -24,11 +24,26 @@ fn a_stream_is_scrubbed_wherever_it_is_cut() {
             seen.extend(stream.push(chunk));
         }
         seen.extend(stream.finish());
-        assert_eq!(String::from_utf8(seen).unwrap(), "a sk-abcdef-12345 b [secret] c [secret]", "chunks of {size}");
+        assert_eq!(String::from_utf8(seen).unwrap(), "a sk-abcdef-12345 b [REDACTED] c [REDACTED]", "chunks of {size}");
     }
 }
 
 #[test]
-fn without_secrets_nothing_is_held_back() {
-    assert!(Redaction::new(["short".to_owned()]).stream().is_idle());
+fn without_redaction_nothing_is_held_back() {
+    assert!(Redaction::default().stream().is_idle());
+    assert!(!Redaction::new(["short".to_owned()]).stream().is_idle());
+}
+
+#[test]
+fn what_looks_like_a_secret_goes_too() {
+    let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let mut text = format!("GITHUB_TOKEN={token}\n");
+    redaction().scrub(&mut text);
+    assert_eq!(text, "GITHUB_TOKEN=[REDACTED]\n");
+    let mut stream = redaction().stream();
+    let (first, last) = token.split_at(17);
+    let mut seen = stream.push(format!("it is {first}").as_bytes());
+    seen.extend(stream.push(last.as_bytes()));
+    seen.extend(stream.finish());
+    assert_eq!(String::from_utf8(seen).unwrap(), "it is [REDACTED]");
 }

@@ -286,11 +286,11 @@ async fn whatever_a_tool_does_the_guard_holds() {
     assert!(flooded.summary.len() <= 300);
 
     let leaked = world.run("rogue", json!({})).await.output;
-    assert_eq!((leaked.text.as_str(), leaked.summary.as_str()), ("a [secret] b", "with [secret]"));
-    assert_eq!(leaked.display, Some(Display::Command { command: "echo [secret]".into(), exit_code: None }));
+    assert_eq!((leaked.text.as_str(), leaked.summary.as_str()), ("a [REDACTED] b", "with [REDACTED]"));
+    assert_eq!(leaked.display, Some(Display::Command { command: "echo [REDACTED]".into(), exit_code: None }));
 
     world.file("keys.txt", "key: hunter2hunter2\n");
-    assert_eq!(world.ok("read", json!({"path": "keys.txt"})).await, "1\tkey: [secret]");
+    assert_eq!(world.ok("read", json!({"path": "keys.txt"})).await, "1\tkey: [REDACTED]");
 }
 
 /// A read that hangs in the kernel hears nothing of a stop.

@@ -51,7 +51,7 @@ async fn secrets_leave_neither_live_nor_in_files() {
     let output = world.run("shell", json!({ "command": command })).await.output;
     let saved = std::fs::read_to_string(output.saved.unwrap().path).unwrap();
     for place in [&output.text, &*world.live.lock().unwrap(), &saved] {
-        assert!(place.contains("pw [secret]") && !place.contains("hunter2"));
+        assert!(place.contains("pw [REDACTED]") && !place.contains("hunter2"));
     }
 }
 
