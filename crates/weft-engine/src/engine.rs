@@ -254,8 +254,19 @@ impl Engine {
         Ok(session)
     }
 
-    /// Says something in a session. Durable when this returns.
+    /// Says something in a session, unless there is a secret in it. Durable when this returns.
     pub async fn submit(
+        &self,
+        session: SessionId,
+        content: Vec<UserPart>,
+        delivery: Delivery,
+    ) -> Result<InputId, EngineError> {
+        crate::prompt_check::check(&content)?;
+        self.submit_as_it_is(session, content, delivery).await
+    }
+
+    /// Says something that a person has looked at: what looks like a secret in it may be sent.
+    pub async fn submit_as_it_is(
         &self,
         session: SessionId,
         mut content: Vec<UserPart>,

@@ -18,6 +18,10 @@ pub enum EngineError {
     InUse { session: SessionId, pid: u32 },
     #[error("a hook refused this: {0}")]
     Hook(String),
+    #[error(
+        "not sent: it holds {words} (`{kind}`), near `{near}`. Take it out; tools can use it from the environment without anybody seeing it"
+    )]
+    Secret { count: usize, kind: &'static str, words: String, near: String },
     #[error("{0}")]
     Model(String),
     #[error("{0}")]

@@ -18,6 +18,7 @@ mod models;
 pub mod paths;
 pub mod permissions;
 mod prompt;
+mod prompt_check;
 mod secrets;
 pub mod skills;
 mod titles;

@@ -230,6 +230,10 @@ impl Guard {
 
     fn decide(&self, call: &ToolCall, policy: &Policy<'_>) -> Result<Allowed<'_>, Refusal> {
         let (tool, input) = self.understand(call)?;
+        if let Some(text) = crate::leak::refusal(&input, &self.redaction) {
+            let summary = self.summary(tool, &input, policy.workspace);
+            return Err(Refusal { outcome: Outcome::Denied, text, summary });
+        }
         let needs = tool.needs(&input);
         match policy.measure().judge(&needs) {
             Ok(consent) => Ok(Allowed { tool, input, needs, consent }),

@@ -18,6 +18,7 @@ mod capture;
 mod diff;
 mod file;
 mod input;
+mod leak;
 mod path;
 mod redact;
 mod survivor;

@@ -220,6 +220,9 @@ pub struct RunArgs {
     /// Print every recorded event as one line of JSON
     #[arg(long)]
     pub json: bool,
+    /// Send the request even if there seems to be a secret in it
+    #[arg(long)]
+    pub allow_secret: bool,
     #[command(flatten)]
     pub chat: ChatArgs,
 }

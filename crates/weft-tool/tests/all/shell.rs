@@ -47,7 +47,7 @@ async fn long_output_is_saved_and_may_be_read() {
 async fn secrets_leave_neither_live_nor_in_files() {
     let config = GuardConfig { secrets: Redaction::new(["hunter2hunter2".into()]).fixed(), ..GuardConfig::default() };
     let world = World::with(Registry::builtin(), config);
-    let command = "for i in $(seq 3000); do echo pw hunter2hunter2; done";
+    let command = "h=hunter2; for i in $(seq 3000); do echo pw $h$h; done";
     let output = world.run("shell", json!({ "command": command })).await.output;
     let saved = std::fs::read_to_string(output.saved.unwrap().path).unwrap();
     for place in [&output.text, &*world.live.lock().unwrap(), &saved] {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use weft_core::UserPart;
 use weft_core::event::Delivery;
+use weft_engine::EngineError;
 
 use crate::args::RunArgs;
 use crate::exit::{Exit, UsageError};
@@ -34,7 +35,17 @@ pub async fn run(args: RunArgs) -> anyhow::Result<Exit> {
     if existing {
         opened.apply(session, &args.chat.work).await?;
     }
-    opened.engine.submit(session, vec![UserPart::text(prompt)], Delivery::Steer).await?;
+    let content = vec![UserPart::text(prompt)];
+    let said = match args.allow_secret {
+        true => opened.engine.submit_as_it_is(session, content, Delivery::Steer).await,
+        false => opened.engine.submit(session, content, Delivery::Steer).await,
+    };
+    said.map_err(|error| match error {
+        EngineError::Secret { .. } => {
+            UsageError(format!("{error}. If it is no secret, or meant to be seen: `weft run --allow-secret`")).into()
+        }
+        other => anyhow::Error::from(other),
+    })?;
     headless.follow().await
 }
 

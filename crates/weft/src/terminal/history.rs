@@ -37,7 +37,10 @@ impl History {
         }
         self.entries.push(entry.to_owned());
         self.reset();
-        let (Some(file), Ok(line)) = (&self.file, serde_json::to_string(entry)) else { return };
+        // What was typed by mistake is not kept on disk.
+        let mut kept = entry.to_owned();
+        weft_core::secret::redact(&mut kept);
+        let (Some(file), Ok(line)) = (&self.file, serde_json::to_string(&kept)) else { return };
         if let Some(folder) = file.parent() {
             let _ = std::fs::create_dir_all(folder);
         }

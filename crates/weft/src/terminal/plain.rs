@@ -5,8 +5,10 @@ use std::io::BufRead as _;
 use tokio::sync::oneshot;
 use weft_core::SessionId;
 use weft_core::event::Delivery;
+use weft_engine::EngineError;
 
 use super::content::content_of;
+use super::session::SEND_SECRET;
 use super::slash::{self, Slash};
 use crate::args::WorkArgs;
 use crate::commands::{read_answer, resume};
@@ -20,6 +22,7 @@ pub async fn run(opened: &Opened, session: SessionId, is_new: bool) -> anyhow::R
     let engine = &opened.engine;
     let mut said = !is_new;
     let mut exit = Exit::Done;
+    let mut held_back = None;
     if !is_new {
         exit = resume::carry_on(opened, session, &WorkArgs::default(), false).await?;
     }
@@ -40,6 +43,7 @@ pub async fn run(opened: &Opened, session: SessionId, is_new: bool) -> anyhow::R
                 engine.set_model(session, model).await?;
                 continue;
             }
+            Some(Ok(Slash::Anyway | Slash::Redact)) if held_back.is_some() => {}
             Some(_) => {
                 out::tell(&note("On this terminal there are /mode, /model and /quit.", &out::look_stderr()));
                 continue;
@@ -51,13 +55,38 @@ pub async fn run(opened: &Opened, session: SessionId, is_new: bool) -> anyhow::R
             answer(opened, session, text).await
         } else {
             said = true;
-            let content = content_of(text, &opened.workspace);
-            engine.submit(session, content, Delivery::Steer).await.map(|_| ()).map_err(Into::into)
+            say(opened, session, text, &mut held_back).await
         };
         match result {
             Ok(()) => exit = headless.follow().await?,
             Err(error) => out::tell(&problem(&format!("{error:#}"), &out::look_stderr())),
         }
+    }
+}
+
+/// What holds a secret is held back, until the person says what to do with it.
+async fn say(opened: &Opened, session: SessionId, text: &str, held_back: &mut Option<String>) -> anyhow::Result<()> {
+    let (text, as_it_is) = match (slash::parse(text), held_back.take()) {
+        (Some(Ok(Slash::Anyway)), Some(held)) => (held, true),
+        (Some(Ok(Slash::Redact)), Some(mut held)) => {
+            weft_core::secret::redact(&mut held);
+            (held, false)
+        }
+        (_, _) => (text.to_owned(), false),
+    };
+    let content = content_of(&text, &opened.workspace);
+    let said = if as_it_is {
+        opened.engine.submit_as_it_is(session, content, Delivery::Steer).await
+    } else {
+        opened.engine.submit(session, content, Delivery::Steer).await
+    };
+    match said {
+        Ok(_) => Ok(()),
+        Err(error @ EngineError::Secret { .. }) => {
+            *held_back = Some(text);
+            anyhow::bail!("{error}. {SEND_SECRET}")
+        }
+        Err(error) => Err(error.into()),
     }
 }
 

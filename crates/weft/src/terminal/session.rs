@@ -6,6 +6,7 @@ use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
+use weft_core::event::Delivery;
 use weft_core::{Mode, ModelName, SessionId, State, Status};
 use weft_engine::{Live as EngineLive, Watch};
 use weft_store::{GroupBy, ListFilter, UsageFilter};
@@ -33,6 +34,10 @@ const TICK: Duration = Duration::from_millis(250);
 const SHOWN_AGAIN: u64 = 200;
 const LISTED: usize = 10;
 
+/// How to go on with something that was held back.
+pub const SEND_SECRET: &str =
+    "`/redact` sends it with the secret hidden, `/anyway` sends it once as it is; Up brings it back to be changed.";
+
 struct Room {
     opened: Opened,
     session: SessionId,
@@ -42,6 +47,8 @@ struct Room {
     screen: Screen,
     worker: Worker,
     reports: mpsc::UnboundedReceiver<Report>,
+    /// What was not said because there seems to be a secret in it.
+    held_back: Option<(String, Delivery)>,
     /// What new sessions start with.
     beginning: (ModelName, Mode),
     drawn: Instant,
@@ -72,6 +79,7 @@ pub async fn run(
         screen,
         worker,
         reports,
+        held_back: None,
         beginning,
         drawn: Instant::now(),
         dirty: true,
@@ -175,7 +183,8 @@ impl Room {
                     return Ok(true);
                 }
                 let workspace = self.opened.workspace.clone();
-                self.worker.send(Job::Say { session, text, delivery, workspace });
+                self.held_back = None;
+                self.worker.send(Job::Say { session, text, delivery, workspace, as_it_is: false });
             }
             Action::TakeBack(input) => self.worker.send(Job::TakeBack { session, input }),
             Action::Answer { ask, answer } => self.worker.send(Job::Answer { session, ask, answer }),
@@ -218,6 +227,11 @@ impl Room {
                 if self.chat.editor.is_empty() {
                     self.chat.editor.set(text);
                 }
+            }
+            Report::Secret { text, delivery, problem } => {
+                self.chat.problem(&format!("{problem}."));
+                self.chat.remark(SEND_SECRET);
+                self.held_back = Some((text, delivery));
             }
             Report::NotAnswered(problem) => {
                 self.chat.card.answer_failed();
@@ -364,10 +378,24 @@ impl Room {
                 let lines = usage_rows(&engine.store().usage(&filter)?, "model", engine.catalog(), &self.narrow());
                 self.chat.print(lines.into_iter().map(|line| line.indented(GUTTER)).collect());
             }
+            Slash::Anyway => self.send_held_back(false),
+            Slash::Redact => self.send_held_back(true),
             // Handled where they are typed.
             Slash::Queue(_) | Slash::Clear | Slash::Quit => {}
         }
         Ok(())
+    }
+
+    fn send_held_back(&mut self, hidden: bool) {
+        let Some((mut text, delivery)) = self.held_back.take() else {
+            self.chat.problem("Nothing is held back.");
+            return;
+        };
+        if hidden {
+            weft_core::secret::redact(&mut text);
+        }
+        let (session, workspace) = (self.session, self.opened.workspace.clone());
+        self.worker.send(Job::Say { session, text, delivery, workspace, as_it_is: !hidden });
     }
 
     /// The screen without its gutter.

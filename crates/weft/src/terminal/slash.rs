@@ -16,16 +16,22 @@ pub enum Slash {
     Fork(Option<u64>),
     Usage,
     Queue(String),
+    /// Send what was held back because of a secret, once.
+    Anyway,
+    /// Send it with the secret hidden.
+    Redact,
     Clear,
     Quit,
 }
 
 /// Name, arguments and what it does, in the order in which help shows them.
-pub const COMMANDS: [(&str, &str, &str); 11] = [
+pub const COMMANDS: [(&str, &str, &str); 13] = [
     ("help", "", "this list and the keys"),
     ("mode", "[safe|ask|auto]", "what it may do without asking"),
     ("model", "[PROVIDER/MODEL]", "the model from now on"),
     ("queue", "TEXT", "say something when this turn is over"),
+    ("anyway", "", "send what was held back for a secret in it"),
+    ("redact", "", "send it with the secret hidden"),
     ("new", "", "start a new session"),
     ("sessions", "", "the latest sessions of this folder"),
     ("resume", "[ID]", "go on with another session"),
@@ -117,6 +123,8 @@ fn read(name: &str, argument: &str) -> Result<Slash, String> {
         "usage" => Slash::Usage,
         "queue" if argument.is_empty() => return Err("Say what to queue: `/queue then run the tests`".to_owned()),
         "queue" => Slash::Queue(argument.to_owned()),
+        "anyway" => Slash::Anyway,
+        "redact" => Slash::Redact,
         "clear" => Slash::Clear,
         "quit" | "exit" => Slash::Quit,
         _ => return Err(unknown(name)),

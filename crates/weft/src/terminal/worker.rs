@@ -14,18 +14,48 @@ use super::content::content_of;
 const CLIENT: &str = "terminal";
 
 pub enum Job {
-    Say { session: SessionId, text: String, delivery: Delivery, workspace: PathBuf },
-    TakeBack { session: SessionId, input: InputId },
-    Answer { session: SessionId, ask: AskId, answer: Answer },
-    SetMode { session: SessionId, mode: Mode },
-    CarryOn { session: SessionId },
-    Stop { session: SessionId },
+    /// `as_it_is`: the person knows that there seems to be a secret in it.
+    Say {
+        session: SessionId,
+        text: String,
+        delivery: Delivery,
+        workspace: PathBuf,
+        as_it_is: bool,
+    },
+    TakeBack {
+        session: SessionId,
+        input: InputId,
+    },
+    Answer {
+        session: SessionId,
+        ask: AskId,
+        answer: Answer,
+    },
+    SetMode {
+        session: SessionId,
+        mode: Mode,
+    },
+    CarryOn {
+        session: SessionId,
+    },
+    Stop {
+        session: SessionId,
+    },
 }
 
 /// What did not work.
 pub enum Report {
     Problem(String),
-    NotSaid { text: String, problem: String },
+    NotSaid {
+        text: String,
+        problem: String,
+    },
+    /// There seems to be a secret in it.
+    Secret {
+        text: String,
+        delivery: Delivery,
+        problem: String,
+    },
     NotAnswered(String),
 }
 
@@ -58,10 +88,18 @@ impl Worker {
 async fn perform(engine: &Engine, job: Job) -> Result<(), Report> {
     let problem = |error: EngineError| Report::Problem(error.to_string());
     match job {
-        Job::Say { session, text, delivery, workspace } => {
+        Job::Say { session, text, delivery, workspace, as_it_is } => {
             let content = content_of(&text, &workspace);
-            match engine.submit(session, content, delivery).await {
+            let said = if as_it_is {
+                engine.submit_as_it_is(session, content, delivery).await
+            } else {
+                engine.submit(session, content, delivery).await
+            };
+            match said {
                 Ok(_) => Ok(()),
+                Err(error @ EngineError::Secret { .. }) => {
+                    Err(Report::Secret { text, delivery, problem: error.to_string() })
+                }
                 Err(error) => Err(Report::NotSaid { text, problem: error.to_string() }),
             }
         }

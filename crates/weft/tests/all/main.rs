@@ -14,6 +14,7 @@ mod auth;
 mod chat;
 mod crash;
 mod run;
+mod secrets;
 mod sessions;
 mod trouble;
 mod world;
