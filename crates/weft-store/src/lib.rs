@@ -6,10 +6,12 @@
 //! next, and it never changes an event that has been written.
 //!
 //! Where to go next: [`Store`] is what others use; `writer` holds the group commit and `append` the
-//! rules of one append; `opening` finds and heals a damaged database; [`vault`] keeps provider keys.
+//! rules of one append; `opening` finds and heals a damaged database; [`vault`] keeps provider keys;
+//! [`audit`] is the signed log of what was allowed and done.
 
 mod append;
 mod asks;
+pub mod audit;
 mod backup;
 mod database;
 mod error;

@@ -1,0 +1,198 @@
+//! The log's files: their names, where the log ends, and what is mended after a crash.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::entry::Recorded;
+use super::key::{Key, Purpose, Statement};
+use super::{AuditError, Place};
+use crate::backup::exclusive;
+
+/// Lines that begin so are statements, all others entries.
+pub const SIGNATURE: &str = "SIG:";
+const WINDOW: u64 = 64 * 1024;
+
+/// Where the chain ends.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tail {
+    pub sequence: u64,
+    pub hash: String,
+    pub timestamp: String,
+    /// The last line that a signature covers.
+    pub signed_to: u64,
+}
+
+impl Place {
+    pub(super) fn make_folder(&self) -> Result<(), AuditError> {
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder);
+        made.map_err(|error| AuditError::io("making", &self.folder, &error))
+    }
+
+    /// Nobody else writes while this is held.
+    pub(super) fn lock(&self) -> Result<File, AuditError> {
+        let path = self.folder.join("lock");
+        exclusive(&path).map_err(|error| AuditError::Io {
+            action: "locking",
+            path: path.display().to_string(),
+            detail: error.to_string(),
+        })
+    }
+
+    pub(super) fn segment(&self, first: u64) -> PathBuf {
+        self.folder.join(format!("audit-{first:012}.jsonl"))
+    }
+
+    /// The files, oldest first.
+    pub(super) fn segments(&self) -> Result<Vec<PathBuf>, AuditError> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(AuditError::io("reading", &self.folder, &error)),
+        };
+        let is_segment = |name: &str| name.starts_with("audit-") && name.ends_with(".jsonl");
+        let paths = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_segment));
+        let mut segments: Vec<PathBuf> = paths.map(|entry| entry.path()).collect();
+        segments.sort();
+        Ok(segments)
+    }
+
+    fn statement_file(&self, purpose: Purpose) -> PathBuf {
+        self.folder.join(match purpose {
+            Purpose::Head => "head.json",
+            Purpose::Anchor => "anchor.json",
+            Purpose::Signature => "signature.json",
+        })
+    }
+
+    /// The head or the anchor, whether or not it can be believed.
+    pub(super) fn statement(&self, purpose: Purpose) -> Result<Option<Statement>, AuditError> {
+        let path = self.statement_file(purpose);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).unwrap_or_else(|_| {
+                // One that cannot be read is one that cannot be believed.
+                Statement::new(purpose, "", 0, 0, "")
+            }))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(AuditError::io("reading", &path, &error)),
+        }
+    }
+
+    pub(super) fn set_statement(&self, statement: &Statement) -> Result<(), AuditError> {
+        let path = self.statement_file(statement.purpose);
+        let bytes = serde_json::to_vec(statement).unwrap_or_default();
+        write_whole(&path, |file| file.write_all(&bytes))
+    }
+
+    /// Where the log ends. Half a line that a crash left is put aside first; says how long it was.
+    pub(super) fn tail(&self) -> Result<(Tail, Option<PathBuf>, u64), AuditError> {
+        let segments = self.segments()?;
+        let mut torn = 0;
+        if let Some(last) = segments.last() {
+            torn = self.put_torn_line_aside(last)?;
+        }
+        for segment in segments.iter().rev() {
+            if let Some(tail) = tail_of(segment)? {
+                return Ok((tail, segments.last().cloned(), torn));
+            }
+        }
+        let anchor = self.statement(Purpose::Anchor)?;
+        let tail = anchor.map_or_else(Tail::default, |anchor| Tail {
+            sequence: anchor.sequence_to,
+            hash: anchor.chain_hash,
+            timestamp: anchor.timestamp,
+            signed_to: anchor.sequence_to,
+        });
+        Ok((tail, segments.last().cloned(), torn))
+    }
+
+    fn put_torn_line_aside(&self, path: &Path) -> Result<u64, AuditError> {
+        let failed = |error: std::io::Error| AuditError::io("mending", path, &error);
+        let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        let mut end = length;
+        let mut block = Vec::new();
+        // Back to the last line that ended.
+        while end > 0 {
+            let from = end.saturating_sub(WINDOW);
+            block.clear();
+            file.seek(SeekFrom::Start(from)).map_err(failed)?;
+            (&mut file).take(end - from).read_to_end(&mut block).map_err(failed)?;
+            match block.iter().rposition(|byte| *byte == b'\n') {
+                Some(newline) => {
+                    end = from + newline as u64 + 1;
+                    break;
+                }
+                None => end = from,
+            }
+        }
+        if end == length {
+            return Ok(0);
+        }
+        let mut torn = Vec::new();
+        file.seek(SeekFrom::Start(end)).map_err(failed)?;
+        (&mut file).take(length - end).read_to_end(&mut torn).map_err(failed)?;
+        let aside = path.with_extension(format!("torn-{end}"));
+        write_whole(&aside, |file| file.write_all(&torn))?;
+        file.set_len(end).and_then(|()| file.sync_all()).map_err(failed)?;
+        Ok(length - end)
+    }
+}
+
+/// Reads back from the end of a file until the last entry and the last signature are known.
+fn tail_of(path: &Path) -> Result<Option<Tail>, AuditError> {
+    let failed = |error: std::io::Error| AuditError::io("reading", path, &error);
+    let mut file = File::open(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    let mut window = WINDOW;
+    loop {
+        let from = length.saturating_sub(window);
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(from)).map_err(failed)?;
+        (&mut file).take(length - from).read_to_end(&mut bytes).map_err(failed)?;
+        let text = String::from_utf8_lossy(&bytes);
+        // The first line may be cut.
+        let lines: Vec<&str> = text.lines().skip(usize::from(from > 0)).collect();
+        let last =
+            lines.iter().rev().filter(|line| !line.starts_with(SIGNATURE)).find_map(|line| Recorded::parse(line).ok());
+        let signed = lines.iter().rev().find_map(|line| {
+            let statement: Statement = serde_json::from_str(line.strip_prefix(SIGNATURE)?).ok()?;
+            Some(statement.sequence_to)
+        });
+        let first = || lines.iter().find_map(|line| Recorded::parse(line).ok()).map_or(1, |first| first.sequence);
+        match (last, signed) {
+            (Some(last), Some(_)) | (Some(last), None) if signed.is_some() || from == 0 => {
+                // A file begins only after the one before it was signed.
+                let signed_to = signed.unwrap_or_else(|| first().saturating_sub(1));
+                let (sequence, hash, timestamp) = (last.sequence, last.entry_hash, last.timestamp);
+                return Ok(Some(Tail { sequence, hash, timestamp, signed_to }));
+            }
+            _ if from == 0 => return Ok(None),
+            _ => window *= 4,
+        }
+    }
+}
+
+/// The head, if it is to be believed.
+pub fn believed_head(place: &Place, key: &Key) -> Result<Option<Statement>, AuditError> {
+    let head = place.statement(Purpose::Head)?;
+    Ok(head.filter(|head| head.doubt(Purpose::Head, key).is_none()))
+}
+
+pub fn open_for_append(path: &Path) -> Result<File, AuditError> {
+    let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+    opened.map_err(|error| AuditError::io("opening", path, &error))
+}
+
+/// After a crash it is the old one or the new one, never half of it.
+pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), AuditError> {
+    let unfinished = path.with_extension("new");
+    let all = || {
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+        write(&mut file)?;
+        file.sync_data()?;
+        fs::rename(&unfinished, path)
+    };
+    all().map_err(|error| AuditError::io("writing", path, &error))
+}
