@@ -346,6 +346,7 @@ impl Driver {
                 Err(error) => return Err(error.into()),
             }
         }
+        crate::audit::observe(&self.shared.audit, state, at, &events);
         let first = self.committed + 1;
         self.committed = state.seq;
         if self.shared.is_watched(self.session) {

@@ -12,10 +12,12 @@ use weft_core::{
     Answer, AskId, Event, Input, InputId, Limits, Mode, ModelName, Recorded, SessionId, State, Timestamp, UserPart,
 };
 use weft_model::{Catalog, Gate, Model};
+use weft_store::audit::Audit;
 use weft_store::{Commit, Options, Owner, Store, StoreError};
 use weft_tool::{Guard, GuardConfig, Registry};
 
 use crate::agent::{self, Agent};
+use crate::audit::AuditWitness;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::driver::{Command, Driver};
@@ -105,6 +107,7 @@ pub(crate) struct Shared {
     pub store: Store,
     pub gate: Gate,
     pub guard: Guard,
+    pub audit: Audit,
     pub hooks: Hooks,
     pub models: Models,
     pub permissions: Permissions,
@@ -156,6 +159,8 @@ struct Timers {
 impl Engine {
     /// Opens the database and makes everything ready. Does no work beyond that.
     pub fn open(setup: Setup) -> Result<Self, EngineError> {
+        // Who brings a store of their own simulates.
+        let audit = if setup.store.is_some() { Audit::nowhere() } else { crate::audit::open(&setup.home) };
         let (store, notice) = match setup.store {
             Some(store) => (store, None),
             None => {
@@ -173,10 +178,14 @@ impl Engine {
             }
         };
         let registry = setup.registry.with(Arc::new(SkillTool { home: setup.home.clone() }));
-        let models = Models::new(&setup.config, &setup.home, setup.env, setup.tape, setup.model, &registry);
+        let witness = Arc::new(AuditWitness { audit: audit.clone(), clock: setup.clock });
+        let mut models = Models::new(&setup.config, &setup.home, setup.env, setup.tape, setup.model, &registry);
+        models.witness = Some(Arc::clone(&witness));
         let gate = models.gate(&setup.config, &store, setup.clock);
         let secrets = models.secrets();
-        let guard = Guard::new(registry, GuardConfig { secrets: Arc::clone(&secrets), ..GuardConfig::default() });
+        let guard_config =
+            GuardConfig { secrets: Arc::clone(&secrets), witness: Some(witness), ..GuardConfig::default() };
+        let guard = Guard::new(registry, guard_config);
         let shared = Arc::new(Shared {
             hooks: Hooks::new(setup.config.hooks.clone(), secrets),
             permissions: Permissions::new(setup.config.permissions.clone(), setup.home.permissions()),
@@ -186,6 +195,7 @@ impl Engine {
             store,
             gate,
             guard,
+            audit,
             models,
             random: setup.random,
             slots: Mutex::default(),
@@ -202,6 +212,10 @@ impl Engine {
 
     pub fn store(&self) -> &Store {
         &self.shared.store
+    }
+
+    pub fn audit(&self) -> &Audit {
+        &self.shared.audit
     }
 
     pub fn gate(&self) -> &Gate {

@@ -5,6 +5,7 @@
 //! through the guard and state only through the log, and knows nothing of terminals or HTTP.
 
 pub mod agent;
+pub mod audit;
 pub mod clock;
 pub mod config;
 mod driver;

@@ -14,6 +14,7 @@ use weft_store::{SpentScope, Store, Vault};
 use weft_tool::{Registry, Role, Secrets};
 
 use crate::agent::Agent;
+use crate::audit::AuditWitness;
 use crate::clock::Clock;
 use crate::config::{Config, ProviderSettings};
 use crate::engine::{Env, Shared, Tape};
@@ -47,6 +48,8 @@ pub(crate) struct Models {
     /// The same, and the one that loads skills: where there are none it would only take room.
     tools_with_skills: Arc<[ToolSpec]>,
     clients: Mutex<HashMap<Arc<str>, Arc<dyn Model>>>,
+    /// Is told when a key is taken out.
+    pub witness: Option<Arc<AuditWitness>>,
 }
 
 /// Everything a turn's calls have in common.
@@ -89,6 +92,7 @@ impl Models {
             tools: tools.iter().filter(|tool| tool.name != skills::TOOL).cloned().collect(),
             tools_with_skills: tools.into(),
             clients: Mutex::default(),
+            witness: None,
         }
     }
 
@@ -242,6 +246,9 @@ impl Models {
                 .map(|key| Secret::new(key.expose())),
             None => None,
         };
+        if let (Some(_), Some(witness)) = (&key, &self.witness) {
+            witness.key_used(&provider.name);
+        }
         let client = HttpModel::new(provider.clone(), key, Arc::clone(&self.catalog))
             .map_err(|failure| EngineError::Model(format!("{} {}", failure.message, failure.advice())))?;
         Ok(Arc::new(client))

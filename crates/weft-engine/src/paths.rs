@@ -57,6 +57,11 @@ impl Home {
         self.config.join("permissions.toml")
     }
 
+    /// The audit log.
+    pub fn audit(&self) -> PathBuf {
+        self.state.join("audit")
+    }
+
     pub fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
     }

@@ -25,6 +25,7 @@ use crate::redact::{Redaction, Secrets};
 use crate::registry::Registry;
 use crate::text;
 use crate::tool::{Context, Finished, Tool};
+use crate::witness::{Deed, Moment, Witness};
 
 /// More than any result needs; what a tool leaves out itself it leaves out better.
 const LONGEST_TEXT: usize = 32 * 1024;
@@ -34,6 +35,7 @@ pub struct Guard {
     registry: Registry,
     secrets: Secrets,
     processes: Arc<Semaphore>,
+    witness: Option<Arc<dyn Witness>>,
 }
 
 pub struct GuardConfig {
@@ -41,11 +43,13 @@ pub struct GuardConfig {
     pub secrets: Secrets,
     /// How many commands run at once, over all sessions.
     pub processes: usize,
+    /// Is told of every run.
+    pub witness: Option<Arc<dyn Witness>>,
 }
 
 impl Default for GuardConfig {
     fn default() -> Self {
-        Self { secrets: Redaction::default().fixed(), processes: 128 }
+        Self { secrets: Redaction::new([]).fixed(), processes: 128, witness: None }
     }
 }
 
@@ -109,7 +113,8 @@ struct Allowed<'a> {
 
 impl Guard {
     pub fn new(registry: Registry, config: GuardConfig) -> Self {
-        Self { registry, secrets: config.secrets, processes: Arc::new(Semaphore::new(config.processes.max(1))) }
+        let processes = Arc::new(Semaphore::new(config.processes.max(1)));
+        Self { registry, secrets: config.secrets, processes, witness: config.witness }
     }
 
     pub fn registry(&self) -> &Registry {
@@ -207,14 +212,23 @@ impl Guard {
         let Some(_slot) = self.slot(&allowed.needs, &context).await else {
             return Finished::interrupted("Stopped before it began. Nothing was done.", summary);
         };
+        let tell = |moment| {
+            let Some(witness) = &self.witness else { return };
+            let (session, call, workspace) = (context.session, &context.call, &*context.workspace);
+            let (tool, needs, summary) = (allowed.tool.name(), &*allowed.needs, summary.as_str());
+            witness.record(&Deed { session, call, workspace, tool, needs, summary, moment });
+        };
+        tell(Moment::Begun { approved: context.approved });
         let permit = Permit { redaction: (self.secrets)() };
         let (patience, given_up) = after_a_stop(&allowed.needs);
         let running = AssertUnwindSafe(allowed.tool.run(permit, &context, allowed.input)).catch_unwind();
-        tokio::select! {
+        let finished = tokio::select! {
             biased;
-            finished = running => finished.unwrap_or_else(|_| Finished::failed(fell_over(&call.name), summary)),
-            () = stopped_for(&context.cancel, patience) => Finished::interrupted(given_up, summary),
-        }
+            finished = running => finished.unwrap_or_else(|_| Finished::failed(fell_over(&call.name), summary.clone())),
+            () = stopped_for(&context.cancel, patience) => Finished::interrupted(given_up, summary.clone()),
+        };
+        tell(Moment::ended(&finished));
+        finished
     }
 
     fn understand(&self, call: &ToolCall) -> Result<(&dyn Tool, Value), Refusal> {
@@ -230,7 +244,7 @@ impl Guard {
 
     fn decide(&self, call: &ToolCall, policy: &Policy<'_>) -> Result<Allowed<'_>, Refusal> {
         let (tool, input) = self.understand(call)?;
-        if let Some(text) = crate::leak::refusal(&input, &self.redaction) {
+        if let Some(text) = crate::leak::refusal(&input, &(self.secrets)()) {
             let summary = self.summary(tool, &input, policy.workspace);
             return Err(Refusal { outcome: Outcome::Denied, text, summary });
         }

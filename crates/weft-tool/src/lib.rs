@@ -24,6 +24,7 @@ mod redact;
 mod survivor;
 mod text;
 mod tools;
+mod witness;
 
 pub use file::ReadMarks;
 pub use guard::{Guard, GuardConfig, Permit, Policy, Verdict};
@@ -33,3 +34,4 @@ pub use permission::rules::{Decision, Rule, RuleError, Rules};
 pub use redact::{Redaction, Secrets};
 pub use registry::{Registry, Spec};
 pub use tool::{Context, Finished, LiveSink, Tool};
+pub use witness::{Deed, Moment, Witness};

@@ -103,6 +103,12 @@ pub enum Command {
     /// What was used and what it cost
     #[command(after_help = USAGE_HELP)]
     Usage(UsageArgs),
+    /// Look into the log of what was allowed and done, and check it
+    #[command(after_help = crate::audit_args::HELP)]
+    Audit {
+        #[command(subcommand)]
+        command: crate::audit_args::AuditCommand,
+    },
     /// Add, check and remove the keys of model providers
     #[command(after_help = AUTH_HELP)]
     Auth(AuthArgs),

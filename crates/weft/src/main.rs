@@ -2,6 +2,7 @@
 //! how it went. Everything that lasts is the engine's; this is the face of it.
 
 mod args;
+mod audit_args;
 mod commands;
 mod exit;
 mod headless;

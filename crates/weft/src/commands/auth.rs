@@ -6,8 +6,10 @@ use anyhow::{Context as _, bail};
 use weft_core::FailureKind;
 use weft_engine::Home;
 use weft_model::provider::{self, ProviderConfig};
+use weft_store::audit::Category;
 use weft_store::{Secret, Vault};
 
+use super::audit::note_change;
 use crate::args::AuthArgs;
 use crate::exit::{Exit, UsageError};
 use crate::providers::{self, KeySource, Provider};
@@ -32,6 +34,7 @@ pub async fn run(args: AuthArgs) -> anyhow::Result<Exit> {
             if !vault.remove(name)? {
                 bail!("there is no saved key for `{name}`; `weft auth status` shows where keys come from");
             }
+            note_change(&home, Category::Credential, "credential.removed", "remove", name);
             out::tell(&note(&format!("Removed the key for {name}."), &out::look_stderr()));
         }
         ("remove", None) => {
@@ -42,6 +45,7 @@ pub async fn run(args: AuthArgs) -> anyhow::Result<Exit> {
             let known = providers.iter().find(|provider| *provider.config.name == *name);
             let Some(provider) = known else { return Err(unknown(name, &providers).into()) };
             add(&vault, provider, args.key_stdin, args.no_check).await?;
+            note_change(&home, Category::Credential, "credential.saved", "save", name);
         }
     }
     Ok(Exit::Done)

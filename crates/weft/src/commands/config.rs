@@ -5,7 +5,9 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use toml_edit::{DocumentMut, Item, Table};
 use weft_engine::{Home, Loaded};
+use weft_store::audit::Category;
 
+use super::audit::note_change;
 use crate::args::ConfigCommand;
 use crate::exit::{Exit, UsageError};
 use crate::show::plain::plain_words;
@@ -19,8 +21,15 @@ pub async fn run(command: Option<ConfigCommand>) -> anyhow::Result<Exit> {
         ConfigCommand::Path => out::stdout(&format!("{}\n", file.display())),
         ConfigCommand::List => list(&home)?,
         ConfigCommand::Get { key } => return get(&read(&file)?, &key),
-        ConfigCommand::Unset { key } => return unset(&file, &key),
-        ConfigCommand::Set { key, value } => set(&file, &key, &value)?,
+        ConfigCommand::Unset { key } => {
+            let exit = unset(&file, &key)?;
+            note_change(&home, Category::Config, "config.unset", "unset", &key);
+            return Ok(exit);
+        }
+        ConfigCommand::Set { key, value } => {
+            set(&file, &key, &value)?;
+            note_change(&home, Category::Config, "config.set", "set", &format!("{key} = {value}"));
+        }
         ConfigCommand::Edit => return edit(&home, &file),
     }
     Ok(Exit::Done)

@@ -3,6 +3,7 @@
 
 mod answer;
 mod asks;
+mod audit;
 mod auth;
 mod completions;
 mod config;
@@ -36,6 +37,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Command::Usage(args)) => small(usage::run(args)),
         Some(Command::Auth(args)) => small(auth::run(args)),
         Some(Command::Models { json }) => small(models::run(json)),
+        Some(Command::Audit { command }) => small(audit::run(command)),
         Some(Command::Doctor) => small(doctor::run()),
         Some(Command::Skills { command }) => skills::skills(&command),
         Some(Command::Agents { command }) => skills::agents(&command),

@@ -10,6 +10,7 @@
 )]
 
 mod asks;
+mod audit;
 mod auth;
 mod chat;
 mod crash;

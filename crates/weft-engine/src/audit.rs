@@ -1,0 +1,221 @@
+//! What goes into the audit log: the events of a session that decide, allow, change or cost
+//! something, and every run of a tool as the guard tells it. Recording never waits and never fails
+//! a turn.
+
+use serde_json::json;
+use weft_core::ask::{Answer, AskKind, Choice};
+use weft_core::event::{self, Spent};
+use weft_core::{Event, Mode, State, Timestamp};
+use weft_store::audit::{Audit, Category, Entry, Outcome, Place, Severity};
+use weft_tool::{Deed, Moment, Need, Witness};
+
+use crate::clock::Clock;
+use crate::paths::Home;
+
+/// The audit log of an installation.
+pub fn open(home: &Home) -> Audit {
+    Audit::open(Place::new(home.audit(), home.config.join("audit.key")))
+}
+
+/// Records the deeds of tools.
+pub(crate) struct AuditWitness {
+    pub audit: Audit,
+    pub clock: Clock,
+}
+
+impl AuditWitness {
+    /// A provider's key was taken out to talk to it.
+    pub fn key_used(&self, provider: &str) {
+        self.audit.record(Entry {
+            target: Some(provider.to_owned()),
+            ..Entry::new(self.clock.now(), Category::Credential, "credential.used", "model")
+        });
+    }
+}
+
+impl Witness for AuditWitness {
+    fn record(&self, deed: &Deed<'_>) {
+        let (category, target) = about(deed.needs);
+        let changes = deed.needs.iter().any(|need| !matches!(need, Need::Read(_) | Need::Ask(_)));
+        let (event, outcome, details) = match deed.moment {
+            // What only looks is told of once.
+            Moment::Begun { .. } if !changes => return,
+            Moment::Begun { approved } => ("tool.started", Outcome::Allowed, json!({ "approved": approved })),
+            Moment::Ended { outcome, exit_code } => {
+                let details = json!({ "result": outcome, "exit_code": exit_code });
+                ("tool.ended", outcome_of(outcome), details)
+            }
+        };
+        let mut details = details;
+        if let Some(fields) = details.as_object_mut() {
+            fields.insert("call".to_owned(), json!(deed.call));
+            fields.insert("summary".to_owned(), json!(deed.summary));
+        }
+        self.audit.record(Entry {
+            session: Some(deed.session),
+            project: Some(deed.workspace.to_string_lossy().into_owned()),
+            target,
+            outcome,
+            details: Some(details),
+            ..Entry::new(self.clock.now(), category, event, deed.tool)
+        });
+    }
+}
+
+/// What a call is about, by the gravest thing it needs.
+fn about(needs: &[Need]) -> (Category, Option<String>) {
+    let told = |need: &Need| match need {
+        Need::Run { line, .. } => (0, Category::Process, Some(line.clone())),
+        Need::Use(name) => (1, Category::Network, Some(name.clone())),
+        Need::Reach(host) => (2, Category::Network, Some(host.clone())),
+        Need::Write(path) => (3, Category::File, Some(path.clone())),
+        Need::Read(path) => (4, Category::File, Some(path.clone())),
+        Need::Ask(_) => (5, Category::Permission, None),
+    };
+    let gravest = needs.iter().map(told).min_by_key(|(rank, _, _)| *rank);
+    gravest.map_or((Category::Session, None), |(_, category, target)| (category, target))
+}
+
+const fn outcome_of(outcome: event::Outcome) -> Outcome {
+    match outcome {
+        event::Outcome::Ok => Outcome::Allowed,
+        event::Outcome::Denied => Outcome::Denied,
+        event::Outcome::Failed | event::Outcome::Invalid | event::Outcome::Interrupted => Outcome::Error,
+    }
+}
+
+/// Records what matters among the events that were just made durable.
+pub(crate) fn observe(audit: &Audit, state: &State, at: Timestamp, events: &[Event]) {
+    for event in events {
+        if let Some(entry) = entry(event, state, at) {
+            audit.record(Entry {
+                session: Some(state.id),
+                project: Some(state.workspace.clone()),
+                agent: Some(state.agent.clone()),
+                ..entry
+            });
+        }
+    }
+}
+
+fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
+    let new = |category, event, action: &str| Entry::new(at, category, event, action);
+    let graver = |entry, severity| Entry { severity, ..entry };
+    Some(match event {
+        Event::SessionStarted(started) => Entry {
+            target: Some(started.model.to_string()),
+            details: Some(json!({ "mode": started.mode })),
+            ..new(Category::Session, "session.started", &started.agent)
+        },
+        Event::ModeSet(set) => {
+            let severity = if set.mode == Mode::Auto { Severity::Security } else { Severity::Info };
+            let entry = Entry { target: Some(set.mode.to_string()), ..new(Category::Permission, "mode.set", "set") };
+            graver(entry, severity)
+        }
+        Event::ModelSet(set) => {
+            Entry { target: Some(set.model.to_string()), ..new(Category::Config, "model.set", "set") }
+        }
+        Event::LimitsSet(set) => {
+            Entry { details: Some(json!(set.limits)), ..new(Category::Config, "limits.set", "set") }
+        }
+        Event::RoundAnswered(answered) => model_call(at, "model.answered", &answered.spent),
+        Event::Compacted(compacted) => model_call(at, "model.summarised", compacted.spent.as_ref()?),
+        Event::TitleSet(set) => model_call(at, "model.titled", set.spent.as_ref()?),
+        Event::RoundFailed(failed) => Entry {
+            severity: Severity::Warning,
+            outcome: Outcome::Error,
+            target: Some(state.model.to_string()),
+            details: Some(json!({ "kind": failed.failure.kind, "message": failed.failure.message })),
+            ..new(Category::Model, "model.failed", &state.model.provider)
+        },
+        Event::ToolFinished(finished) => refused(at, finished)?,
+        Event::AskRaised(raised) => match &raised.ask.kind {
+            AskKind::Approval { tool, .. } => Entry {
+                target: Some(raised.ask.question.clone()),
+                details: Some(json!({ "ask": raised.ask.id })),
+                ..new(Category::Permission, "ask.raised", tool)
+            },
+            AskKind::Question { .. } => return None,
+        },
+        Event::AskAnswered(answered) => answer(at, answered)?,
+        Event::AskWithdrawn(withdrawn) => Entry {
+            outcome: Outcome::Denied,
+            details: Some(json!({ "ask": withdrawn.ask, "why": withdrawn.why })),
+            ..new(Category::Permission, "ask.withdrawn", "close")
+        },
+        Event::GrantGiven(given) => Entry {
+            severity: Severity::Security,
+            details: Some(json!({ "grant": given.grant, "always": given.always })),
+            ..new(Category::Permission, "grant.given", "allow")
+        },
+        Event::HookRan(ran) => Entry {
+            target: Some(ran.hook.clone()),
+            details: Some(json!({ "result": ran.result })),
+            ..new(Category::Process, "hook.ran", &ran.point)
+        },
+        Event::StopRequested(stop) => {
+            Entry { details: Some(json!({ "by": stop.by })), ..new(Category::Session, "turn.stopped", "stop") }
+        }
+        Event::TurnEnded(ended) => {
+            let outcome = if ended.reason.is_success() { Outcome::Allowed } else { Outcome::Error };
+            Entry {
+                outcome,
+                details: Some(json!({ "turn": ended.turn })),
+                ..new(Category::Session, "turn.ended", "end")
+            }
+        }
+        Event::Recovered(recovered) => Entry {
+            severity: Severity::Warning,
+            details: Some(json!({ "interrupted": recovered.interrupted.len() })),
+            ..new(Category::Session, "session.recovered", "recover")
+        },
+        // What is said is in the session's own log, and what tools do the guard tells.
+        Event::InputReceived(_)
+        | Event::InputWithdrawn(_)
+        | Event::TurnStarted(_)
+        | Event::RoundStarted(_)
+        | Event::ToolStarted(_)
+        | Event::CompactionStarted(_)
+        | Event::Unknown(_) => return None,
+    })
+}
+
+fn model_call(at: Timestamp, event: &'static str, spent: &Spent) -> Entry {
+    Entry {
+        target: Some(spent.model.to_string()),
+        details: Some(json!({ "usage": spent.usage, "cost_usd": spent.cost.usd(), "millis": spent.millis })),
+        ..Entry::new(at, Category::Model, event, &*spent.model.provider)
+    }
+}
+
+/// A call that the guard did not let through.
+fn refused(at: Timestamp, finished: &event::ToolFinished) -> Option<Entry> {
+    let severity = match finished.outcome {
+        event::Outcome::Denied => Severity::Security,
+        event::Outcome::Invalid => Severity::Info,
+        event::Outcome::Ok | event::Outcome::Failed | event::Outcome::Interrupted => return None,
+    };
+    Some(Entry {
+        severity,
+        outcome: Outcome::Denied,
+        target: Some(finished.output.summary.clone()),
+        details: Some(json!({ "call": finished.call, "reason": finished.output.text })),
+        ..Entry::new(at, Category::Permission, "tool.refused", &*finished.tool)
+    })
+}
+
+fn answer(at: Timestamp, answered: &event::AskAnswered) -> Option<Entry> {
+    let (outcome, scope) = match &answered.answer {
+        Answer::Approve { scope: Choice::Once } => (Outcome::Allowed, "once"),
+        Answer::Approve { scope: Choice::Session } => (Outcome::Allowed, "session"),
+        Answer::Approve { scope: Choice::Always } => (Outcome::Allowed, "always"),
+        Answer::Reject { .. } => (Outcome::Denied, "no"),
+        Answer::Text { .. } => return None,
+    };
+    Some(Entry {
+        outcome,
+        severity: Severity::Security,
+        details: Some(json!({ "ask": answered.ask, "by": answered.by, "scope": scope })),
+        ..Entry::new(at, Category::Permission, "ask.answered", "answer")
+    })
+}

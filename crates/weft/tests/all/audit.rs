@@ -1,0 +1,94 @@
+//! What was done is in the audit log, and what is done to the log is seen.
+use serde_json::json;
+use weft_script::{call, text};
+
+use crate::world::World;
+
+fn token() -> String {
+    format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
+}
+
+/// A world in which a file was written, a command run and another refused.
+fn world() -> World {
+    let world = World::new(vec![
+        call("write", json!({"path": "a.txt", "content": "one\n"})),
+        call("shell", json!({"command": "cat a.txt"})),
+        call("shell", json!({"command": format!("echo {}", token())})),
+        text("done"),
+    ]);
+    world.weft(&["run", "--mode", "auto", "go"]).expect(0);
+    world
+}
+
+fn log(world: &World) -> std::path::PathBuf {
+    let folder = world.home.path().join("weft/audit");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
+    files.pop().unwrap()
+}
+
+#[test]
+fn deeds_and_refusals_are_recorded_without_secrets() {
+    let world = world();
+    let all = world.weft(&["audit", "query", "--format", "json"]).expect(0).events();
+    let events: Vec<&str> = all.iter().map(|entry| entry["event_type"].as_str().unwrap()).collect();
+    for wanted in ["session.started", "model.answered", "tool.started", "tool.ended", "tool.refused", "turn.ended"] {
+        assert!(events.contains(&wanted), "no {wanted} in {events:?}");
+    }
+    let written = world.weft(&["audit", "query", "--category", "file", "--target", "*.txt", "--format", "json"]);
+    assert_eq!(written.expect(0).events().len(), 2);
+    let denied = world.weft(&["audit", "query", "--outcome", "denied", "--severity", "security", "--format", "csv"]);
+    denied.expect(0).says("tool.refused");
+    world.weft(&["audit", "query", "--action", "shell"]).expect(0).says("cat a.txt");
+    assert!(!std::fs::read_to_string(log(&world)).unwrap().contains("a1B2c3"));
+    world.weft(&["audit", "verify"]).expect(0).says("as it was written");
+    let exported = world.weft(&["audit", "export", "--since", "1h"]).expect(0);
+    assert_eq!(exported.events().len(), all.len());
+}
+
+#[test]
+fn a_changed_line_is_found() {
+    let world = world();
+    let text = std::fs::read_to_string(log(&world)).unwrap();
+    std::fs::write(log(&world), text.replacen("a.txt", "b.txt", 1)).unwrap();
+    world.weft(&["audit", "verify"]).expect(1).says("hash mismatch").says("NOT as it was written");
+    world.weft(&["audit", "purge", "--before", "0s", "--yes"]).expect(1).says("nothing was purged");
+}
+
+#[test]
+fn a_purge_is_confirmed_and_leaves_a_log_that_verifies() {
+    let world = world();
+    world.weft(&["audit", "purge", "--before", "0s"]).expect(2).says("--yes");
+    world.weft(&["audit", "purge", "--before", "0s", "--yes"]).expect(0).says("Removed");
+    world.weft(&["audit", "verify"]).expect(0).says("1 entries");
+    world.weft(&["audit", "purge", "--before", "90d", "--yes"]).expect(0).says("nothing that old");
+    world.weft(&["audit", "query", "--since", "tomorrow"]).expect(2).says("is no time");
+}
+
+#[test]
+fn changes_of_settings_and_keys_are_recorded() {
+    let world = World::new(vec![]);
+    world.weft(&["config", "set", "limits.rounds", "50"]).expect(0);
+    world.weft_with_input(&["auth", "openai", "--key-stdin", "--no-check"], &token()).expect(0);
+    world.weft(&["auth", "remove", "openai"]).expect(0);
+    let entries = world.weft(&["audit", "query", "--format", "json"]).expect(0).events();
+    let events: Vec<&str> = entries.iter().map(|entry| entry["event_type"].as_str().unwrap()).collect();
+    assert_eq!(events, ["config.set", "credential.saved", "credential.removed"]);
+    assert_eq!(entries[1]["target"], "openai");
+}
+
+#[test]
+fn a_killed_process_leaves_a_log_that_goes_on() {
+    let world = World::new(vec![call("shell", json!({"command": "sleep 30"})), text("done")]);
+    let mut child = world.command(&["run", "--mode", "auto", "go"]).spawn().unwrap();
+    crate::world::wait_until("the command to be in the log", || {
+        let found = world.weft(&["audit", "query", "--action", "tool.started", "--format", "json"]);
+        found.stdout.contains("sleep 30").then_some(())
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    world.weft(&["audit", "verify"]).expect(0);
+    world.weft(&["resume"]).expect(0);
+    world.weft(&["audit", "verify"]).expect(0);
+    world.weft(&["audit", "query", "--action", "session.recovered"]).expect(0).says("recover");
+}
