@@ -24,6 +24,8 @@ pub struct Config {
     pub model: Option<ModelName>,
     pub mode: Mode,
     pub agent: Option<String>,
+    /// Whose keys are used.
+    pub profile: Option<String>,
     pub effort: Option<Effort>,
     pub limits: Limits,
     pub budget: BudgetSettings,
@@ -104,6 +106,15 @@ enum Trust {
     User,
 }
 
+/// A profile's name is part of the names in the vault.
+pub fn check_profile(name: String) -> Result<String, String> {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    if name.is_empty() || name.len() > 32 || !name.chars().all(fits) {
+        return Err(format!("`{name}` is no name for a profile: use letters, digits, `-` and `_`"));
+    }
+    Ok(name)
+}
+
 impl Loaded {
     /// Reads all settings that apply in `workspace`. `env` looks up environment variables.
     pub fn read(home: &Home, workspace: &Path, env: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
@@ -129,6 +140,11 @@ impl Loaded {
         }
         if let Some(text) = env("WEFT_MODE").filter(|text| !text.is_empty()) {
             loaded.config.mode = parse_env("WEFT_MODE", text)?;
+        }
+        if let Some(text) = env("WEFT_PROFILE").filter(|text| !text.is_empty()) {
+            let checked = check_profile(text.clone());
+            let wrong = |reason| ConfigError::Environment { variable: "WEFT_PROFILE", value: text, reason };
+            loaded.config.profile = Some(checked.map_err(wrong)?);
         }
         Ok(loaded)
     }
@@ -178,6 +194,7 @@ impl Loaded {
                 config.mode = mode;
             }
             "agent" => config.agent = Some(typed(value)?),
+            "profile" => config.profile = Some(check_profile(typed(value)?)?),
             "effort" => config.effort = Some(typed(value)?),
             "limits" => apply_limits(&mut config.limits, typed(value)?, trust == Trust::Project),
             "budget" => config.budget = typed(value)?,

@@ -14,6 +14,7 @@ use weft_core::{
 use weft_model::{Catalog, Gate, Model};
 use weft_store::audit::Audit;
 use weft_store::{Commit, Options, Owner, Store, StoreError};
+use weft_tool::broker::Broker;
 use weft_tool::{Guard, GuardConfig, Registry};
 
 use crate::agent::{self, Agent};
@@ -108,6 +109,7 @@ pub(crate) struct Shared {
     pub gate: Gate,
     pub guard: Guard,
     pub audit: Audit,
+    pub broker: Broker,
     pub hooks: Hooks,
     pub models: Models,
     pub permissions: Permissions,
@@ -178,6 +180,8 @@ impl Engine {
             }
         };
         let registry = setup.registry.with(Arc::new(SkillTool { home: setup.home.clone() }));
+        let broker =
+            crate::keys::broker(&setup.home, &setup.config, Arc::clone(&setup.env), audit.clone(), setup.clock);
         let witness = Arc::new(AuditWitness { audit: audit.clone(), clock: setup.clock });
         let mut models = Models::new(&setup.config, &setup.home, setup.env, setup.tape, setup.model, &registry);
         models.witness = Some(Arc::clone(&witness));
@@ -196,6 +200,7 @@ impl Engine {
             gate,
             guard,
             audit,
+            broker,
             models,
             random: setup.random,
             slots: Mutex::default(),
@@ -216,6 +221,11 @@ impl Engine {
 
     pub fn audit(&self) -> &Audit {
         &self.shared.audit
+    }
+
+    /// Who tools get keys from.
+    pub fn broker(&self) -> &Broker {
+        &self.shared.broker
     }
 
     pub fn gate(&self) -> &Gate {

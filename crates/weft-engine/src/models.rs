@@ -84,7 +84,7 @@ impl Models {
             providers: providers(config, &|name: &str| env(name)),
             // What is wrong in it has been said when the settings were read.
             catalog: Arc::new(Catalog::with_user_models(&config.models).unwrap_or_default()),
-            vault: Arc::new(Vault::open(&home.config)),
+            vault: Arc::new(crate::keys::vault(home, config)),
             env,
             default: config.model.clone(),
             tape,

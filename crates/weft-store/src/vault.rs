@@ -21,11 +21,13 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroize as _;
 
 use crate::backup::exclusive;
 use crate::database::lock;
 
 const MACHINE_ID: &str = "/etc/machine-id";
+const DEFAULT_PROFILE: &str = "default";
 const FORMAT: u32 = 1;
 const KEY_BYTES: usize = 32;
 const NONCE_BYTES: usize = 12;
@@ -69,6 +71,12 @@ impl Secret {
     }
 }
 
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(…)")
@@ -77,6 +85,8 @@ impl fmt::Debug for Secret {
 
 pub struct Vault {
     folder: PathBuf,
+    /// Whose keys are meant; those of nobody in particular if there is none.
+    profile: Option<String>,
     machine_id: PathBuf,
     /// Derived when a secret is first needed.
     key: Mutex<Option<Key<Aes256Gcm>>>,
@@ -116,12 +126,29 @@ impl Vault {
     }
 
     fn on_machine(folder: impl Into<PathBuf>, machine_id: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), machine_id: machine_id.into(), key: Mutex::new(None) }
+        Self { folder: folder.into(), profile: None, machine_id: machine_id.into(), key: Mutex::new(None) }
+    }
+
+    /// The same vault, with the keys of a profile: each has its own, and `default` those that are
+    /// in no other.
+    #[must_use]
+    pub fn with_profile(self, profile: Option<&str>) -> Self {
+        Self { profile: profile.filter(|name| *name != DEFAULT_PROFILE).map(str::to_owned), ..self }
+    }
+
+    /// The name under which a provider's key is kept.
+    fn slot(&self, name: &str) -> String {
+        self.profile.as_ref().map_or_else(|| name.to_owned(), |profile| format!("{profile}/{name}"))
     }
 
     /// The providers that have a key here. Derives nothing.
     pub fn names(&self) -> Result<Vec<String>, VaultError> {
-        Ok(self.read()?.keys.into_keys().collect())
+        let own = |slot: String| match (&self.profile, slot.split_once('/')) {
+            (None, None) => Some(slot),
+            (Some(profile), Some((owner, name))) if owner == profile => Some(name.to_owned()),
+            (None | Some(_), None | Some(_)) => None,
+        };
+        Ok(self.read()?.keys.into_keys().filter_map(own).collect())
     }
 
     /// Tells whether the keys may have changed since it was last asked. Derives nothing.
@@ -132,36 +159,39 @@ impl Vault {
 
     pub fn get(&self, name: &str) -> Result<Option<Secret>, VaultError> {
         let contents = self.read()?;
-        let Some(sealed) = contents.keys.get(name) else { return Ok(None) };
+        let slot = self.slot(name);
+        let Some(sealed) = contents.keys.get(&slot) else { return Ok(None) };
         let shut = || VaultError::Sealed { name: name.to_owned() };
         let nonce = BASE64.decode(&sealed.nonce).ok().and_then(|nonce| <[u8; NONCE_BYTES]>::try_from(nonce).ok());
         let data = BASE64.decode(&sealed.data).map_err(|_| shut())?;
         let cipher = Aes256Gcm::new(&self.key()?);
         let nonce = Nonce::<Aes256Gcm>::from(nonce.ok_or_else(shut)?);
-        let plain = cipher.decrypt(&nonce, Payload { msg: &data, aad: name.as_bytes() }).map_err(|_| shut())?;
+        let plain = cipher.decrypt(&nonce, Payload { msg: &data, aad: slot.as_bytes() }).map_err(|_| shut())?;
         String::from_utf8(plain).map(|text| Some(Secret(text))).map_err(|_| shut())
     }
 
     pub fn set(&self, name: &str, secret: &Secret) -> Result<(), VaultError> {
+        let slot = self.slot(name);
         let cipher = Aes256Gcm::new(&self.key()?);
         let nonce = random::<NONCE_BYTES>()?;
-        let payload = Payload { msg: secret.0.as_bytes(), aad: name.as_bytes() };
+        let payload = Payload { msg: secret.0.as_bytes(), aad: slot.as_bytes() };
         let data = cipher
             .encrypt(&Nonce::<Aes256Gcm>::from(nonce), payload)
             .map_err(|_| VaultError::Io { detail: "encryption failed".to_owned() })?;
         let sealed = Sealed { nonce: BASE64.encode(nonce), data: BASE64.encode(data) };
         self.change(|keys| {
-            keys.insert(name.to_owned(), sealed);
+            keys.insert(slot, sealed);
         })
     }
 
     /// Whether there was one to remove.
     pub fn remove(&self, name: &str) -> Result<bool, VaultError> {
-        if !self.read()?.keys.contains_key(name) {
+        let slot = self.slot(name);
+        if !self.read()?.keys.contains_key(&slot) {
             return Ok(false);
         }
         self.change(|keys| {
-            keys.remove(name);
+            keys.remove(&slot);
         })?;
         Ok(true)
     }

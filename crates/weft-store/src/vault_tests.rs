@@ -86,3 +86,20 @@ fn a_broken_file_is_named_and_left_alone() {
     std::fs::write(vault.file(), r#"{"format": 9, "keys": {}}"#).unwrap();
     assert!(matches!(vault.names(), Err(VaultError::Newer { found: 9, .. })));
 }
+
+#[test]
+fn every_profile_has_keys_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let vault = |profile: Option<&str>| vault_on(folder.path(), "first").with_profile(profile);
+    vault(None).set("openai", &Secret::new("mine")).unwrap();
+    vault(Some("work")).set("openai", &Secret::new("theirs")).unwrap();
+    let key = |profile: Option<&str>| vault(profile).get("openai").unwrap().map(|secret| secret.expose().to_owned());
+    assert_eq!(key(None).as_deref(), Some("mine"));
+    assert_eq!(key(Some("default")).as_deref(), Some("mine"));
+    assert_eq!(key(Some("work")).as_deref(), Some("theirs"));
+    assert_eq!(key(Some("other")), None);
+    assert_eq!(vault(None).names().unwrap(), ["openai"]);
+    assert_eq!(vault(Some("work")).names().unwrap(), ["openai"]);
+    assert!(vault(Some("work")).remove("openai").unwrap());
+    assert_eq!(key(None).as_deref(), Some("mine"));
+}

@@ -8,6 +8,7 @@
 //! Where to go next: [`guard`] decides, [`tool`] is what a tool is, `tools/` holds the built-in
 //! ones, [`process`] is the only place that starts processes, `path` knows where a path really leads.
 
+pub mod broker;
 pub mod guard;
 pub mod permission;
 pub mod process;

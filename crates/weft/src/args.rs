@@ -14,6 +14,9 @@ pub struct Cli {
     pub command: Option<Command>,
     #[command(flatten)]
     pub chat: ChatArgs,
+    /// Whose keys to use, for people with several accounts
+    #[arg(long, value_name = "NAME", global = true)]
+    pub profile: Option<String>,
 }
 
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("WEFT_COMMIT"));

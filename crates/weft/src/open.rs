@@ -1,6 +1,7 @@
 //! Opens the engine for the folder that the command was started in.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::Context as _;
 use weft_core::{Cost, Limits, ModelName, SessionId};
@@ -12,6 +13,18 @@ use crate::args::{ChatArgs, WorkArgs};
 use crate::exit::UsageError;
 use crate::show::plain::plain_words;
 use crate::{out, show, size};
+
+/// The profile that the command line names.
+static PROFILE: OnceLock<String> = OnceLock::new();
+
+/// Settles whose keys are used, before anything is opened.
+pub fn choose_profile(name: Option<String>) -> Result<(), UsageError> {
+    if let Some(name) = name {
+        let name = weft_engine::config::check_profile(name).map_err(UsageError)?;
+        let _ = PROFILE.set(name);
+    }
+    Ok(())
+}
 
 pub struct Opened {
     pub engine: Engine,
@@ -27,6 +40,9 @@ pub fn workspace() -> anyhow::Result<PathBuf> {
 
 pub fn settings(home: &Home, workspace: &Path) -> anyhow::Result<Loaded> {
     let mut loaded = Loaded::read(home, workspace, |name| std::env::var(name).ok())?;
+    if let Some(profile) = PROFILE.get() {
+        loaded.config.profile = Some(profile.clone());
+    }
     for warning in &mut loaded.warnings {
         *warning = plain_words(warning);
     }

@@ -3,7 +3,6 @@
 use weft_engine::Home;
 use weft_engine::config::Config;
 use weft_model::provider::ProviderConfig;
-use weft_store::Vault;
 
 pub struct Provider {
     pub config: ProviderConfig,
@@ -31,7 +30,7 @@ impl KeySource {
 
 pub fn all(home: &Home, config: &Config) -> Vec<Provider> {
     let env = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let kept = Vault::open(&home.config).names().unwrap_or_default();
+    let kept = weft_engine::vault(home, config).names().unwrap_or_default();
     let provider = |config: ProviderConfig| {
         let variable = config.key_env.iter().find(|name| env(name).is_some());
         let key = match variable {

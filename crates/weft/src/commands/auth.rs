@@ -24,7 +24,7 @@ pub async fn run(args: AuthArgs) -> anyhow::Result<Exit> {
     let home = Home::from_env();
     let settings = open::settings(&home, &open::workspace()?)?;
     let providers = providers::all(&home, &settings.config);
-    let vault = Vault::open(&home.config);
+    let vault = weft_engine::vault(&home, &settings.config);
     match (args.what.as_str(), &args.provider) {
         ("status", None) => {
             let look = out::look_stdout();

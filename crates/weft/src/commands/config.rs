@@ -77,10 +77,11 @@ fn list(home: &Home) -> anyhow::Result<()> {
 }
 
 /// Every setting. In capitals what is named by the person, such as a provider.
-const KNOWN: [&str; 24] = [
+const KNOWN: [&str; 25] = [
     "model",
     "mode",
     "agent",
+    "profile",
     "effort",
     "limits.rounds",
     "limits.tool_calls",

@@ -27,6 +27,7 @@ use crate::exit::Exit;
 use crate::terminal;
 
 pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+    crate::open::choose_profile(cli.profile)?;
     match cli.command {
         None => terminal::chat(cli.chat),
         Some(Command::Run(args)) => small(run::run(args)),

@@ -53,3 +53,15 @@ fn a_key_that_nobody_can_check_is_kept_with_a_warning() {
     ran.says("could not be checked").says("It is saved all the same");
     world.weft(&["auth", "status"]).expect(0).says("anthropic key saved on this machine");
 }
+
+#[test]
+fn every_profile_has_keys_of_its_own() {
+    let world = World::new(vec![]).without_key();
+    world.weft_with_input(&["auth", "openai", "--key-stdin", "--no-check", "--profile", "work"], "sk-work").expect(0);
+    let status = |profile: &str| world.weft(&["auth", "status", "--profile", profile]).expect(0).stdout;
+    let saved = |text: String| text.lines().any(|line| line.contains("openai ") && line.contains("saved"));
+    assert!(saved(status("work")) && !saved(status("default")) && !saved(world.weft(&["auth", "status"]).stdout));
+    world.weft(&["config", "set", "profile", "work"]).expect(0);
+    assert!(saved(world.weft(&["auth", "status"]).stdout));
+    world.weft(&["auth", "status", "--profile", "a/b"]).expect(2).says("is no name for a profile");
+}
