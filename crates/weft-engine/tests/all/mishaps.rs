@@ -189,7 +189,8 @@ async fn a_driver_that_falls_over_says_so_and_the_session_opens_again() {
 async fn no_key_leaves_wherever_it_is_kept() {
     let settings = "[providers.mine]\nbase_url = \"http://localhost\"\nheaders = { Authorization = \"Bearer hdr-0123456789\" }\n\
         [[hooks]]\non = \"after_tool\"\ncommand = \"echo hook saw vault-0123456789\"\n";
-    let command = "echo env-0123456789 vault-0123456789 late-0123456789 hdr-0123456789";
+    // Put together only when it runs: a call that holds a key is not made.
+    let command = "n=0123456789; echo env-$n vault-$n late-$n hdr-$n";
     let place = Place::new("shell", json!({ "command": command }), settings);
     let vault = Vault::open(place.dir.path().join("home"));
     vault.set("openai", &Secret::new("vault-0123456789")).unwrap();
@@ -200,13 +201,13 @@ async fn no_key_leaves_wherever_it_is_kept() {
     let mut watch = engine.watch(session);
     say(&engine, session).await;
     let first = until(&mut watch, finished).await.output.text;
-    assert!(first.contains("[secret] [secret] late-0123456789 [secret]"), "{first}");
-    assert!(first.contains("hook saw [secret]"), "{first}");
+    assert!(first.contains("[REDACTED] [REDACTED] late-0123456789 [REDACTED]"), "{first}");
+    assert!(first.contains("hook saw [REDACTED]"), "{first}");
     until(&mut watch, ended).await;
     vault.set("gemini", &Secret::new("late-0123456789")).unwrap();
     say(&engine, session).await;
     let later = until(&mut watch, finished).await.output.text;
-    assert!(later.contains("[secret] [secret] [secret] [secret]"), "{later}");
+    assert!(later.contains("[REDACTED] [REDACTED] [REDACTED] [REDACTED]"), "{later}");
 }
 
 #[tokio::test]

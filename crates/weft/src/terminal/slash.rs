@@ -25,13 +25,11 @@ pub enum Slash {
 }
 
 /// Name, arguments and what it does, in the order in which help shows them.
-pub const COMMANDS: [(&str, &str, &str); 13] = [
+pub const COMMANDS: [(&str, &str, &str); 11] = [
     ("help", "", "this list and the keys"),
     ("mode", "[safe|ask|auto]", "what it may do without asking"),
     ("model", "[PROVIDER/MODEL]", "the model from now on"),
     ("queue", "TEXT", "say something when this turn is over"),
-    ("anyway", "", "send what was held back for a secret in it"),
-    ("redact", "", "send it with the secret hidden"),
     ("new", "", "start a new session"),
     ("sessions", "", "the latest sessions of this folder"),
     ("resume", "[ID]", "go on with another session"),
