@@ -5,6 +5,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::print_stderr,
     clippy::disallowed_methods,
     clippy::too_many_lines
 )]
@@ -14,6 +15,7 @@ mod auth;
 mod chat;
 mod crash;
 mod run;
+mod sandbox;
 mod sessions;
 mod trouble;
 mod world;
