@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -149,7 +150,7 @@ impl Sandbox {
         let policy = places.policy(self.settings.network.clone(), self.settings.limits.clone());
         let policy = policy.resolved().map_err(|error| error.to_string())?;
         let mut order = Order::new(policy, workspace, layers);
-        order.lock = Some(self.places.temporary.join("lock"));
+        order.lock = Some(self.places.temporary.join(lock_name(workspace)));
         let mut fence = Fence { helper, order, proxy: None, blocked: Arc::default() };
         if let Network::Proxy { allowed } = &self.settings.network {
             let proxy = self.proxy(allowed.clone(), Arc::clone(&fence.blocked));
@@ -217,6 +218,13 @@ impl Drop for Fence {
             }
         }
     }
+}
+
+/// One for all commands in a workspace.
+fn lock_name(workspace: &Path) -> String {
+    let mut hasher = DefaultHasher::new();
+    workspace.hash(&mut hasher);
+    format!("lock-{:016x}", hasher.finish())
 }
 
 /// Takes away the temporary folders of sessions that have long been quiet.

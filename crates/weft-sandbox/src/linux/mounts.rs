@@ -194,6 +194,7 @@ fn protect(path: &Path, writable: &[PathBuf]) -> Result<(), EnterError> {
     else {
         return Ok(());
     };
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     let mut between: Vec<&Path> = path.ancestors().skip(1).take_while(|folder| folder != root).collect();
     between.reverse();
     for folder in between {
@@ -207,11 +208,7 @@ fn protect(path: &Path, writable: &[PathBuf]) -> Result<(), EnterError> {
             Ok(_) | Err(_) => return Ok(()),
         }
     }
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => protect_target(path, root),
-        Ok(_) => lay_read_only(path),
-        Err(_) => Ok(()),
-    }
+    if found.is_symlink() { protect_target(path, root) } else { lay_read_only(path) }
 }
 
 /// A link itself cannot be laid over. Next to a root it may be replaced; deeper down nothing
