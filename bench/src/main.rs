@@ -9,6 +9,7 @@ mod many_sessions;
 mod process;
 mod program;
 mod report;
+mod sandbox;
 mod script;
 mod single;
 mod statistics;
@@ -61,6 +62,11 @@ enum Command {
         #[arg(long)]
         workspace: PathBuf,
     },
+    /// Compare `true` in the sandbox with `true` outside
+    Sandbox {
+        #[arg(long)]
+        weft: PathBuf,
+    },
     /// Fill a home with many short sessions
     ManySessions {
         #[arg(long)]
@@ -92,6 +98,7 @@ fn main() -> anyhow::Result<()> {
                 written.session, written.events, written.output_bytes, written.context_tokens
             ))
         }
+        Command::Sandbox { weft } => report::Report::default().add(sandbox::overhead(&weft)?),
         Command::ManySessions { home, workspace, count } => {
             runtime()?.block_on(many_sessions::write(&home, &workspace, count))
         }

@@ -11,7 +11,7 @@ use crate::report::{self, Line, Peer, Report, Unit, say};
 use crate::script::{Script, Server};
 use crate::single::{Bench, ROUNDS, Rounds};
 use crate::statistics::{largest, median, p95};
-use crate::{bare, bounds, load, long_session, many_sessions, process};
+use crate::{bare, bounds, load, long_session, many_sessions, process, sandbox};
 
 const STARTS: usize = 30;
 const RUNS: usize = 10;
@@ -48,6 +48,7 @@ enum Part {
     Load,
     Long,
     List,
+    Sandbox,
     Peers,
 }
 
@@ -82,6 +83,9 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     }
     if wanted(Part::List) {
         list(&bench, &weft, &mut report)?;
+    }
+    if wanted(Part::Sandbox) {
+        report.add(sandbox::overhead(&options.weft)?)?;
     }
     if let Some(folder) = options.peers.as_deref().filter(|_| wanted(Part::Peers)) {
         peers(&bench, &weft, folder, &mut report)?;

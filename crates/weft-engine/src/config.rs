@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 use weft_core::{Cost, Limits, Mode, ModelName};
 use weft_model::{Catalog, Effort};
+use weft_tool::sandbox::{SandboxSettings, Setting};
 
 use crate::hooks::HookConfig;
 use crate::paths::Home;
@@ -33,6 +34,8 @@ pub struct Config {
     pub hooks: Vec<HookConfig>,
     /// What may be done without asking, what is always asked, what never.
     pub permissions: PermissionSettings,
+    /// What commands run in.
+    pub sandbox: SandboxSettings,
     /// More models, or other facts about known ones, by `provider/model`.
     pub models: Table,
 }
@@ -126,7 +129,7 @@ impl Loaded {
         let [mut shared, own, private] = files.map(|(_, table)| table.unwrap_or_default());
         // The project's preferences give way to the user's, but its fences stand after them.
         let mut fences = Table::new();
-        for key in ["mode", "limits"] {
+        for key in ["mode", "limits", "sandbox"] {
             fences.extend(shared.remove(key).map(|value| (key.to_owned(), value)));
         }
         let mut loosest = Mode::default();
@@ -208,6 +211,15 @@ impl Loaded {
                 rules.read(Path::new("/")).map_err(|error| error.to_string())?;
                 config.permissions.extend(rules);
             }
+            "sandbox" => match (trust, typed::<SandboxSettings>(value)?) {
+                (Trust::User, settings) => config.sandbox = settings,
+                (Trust::Project, settings) if settings.mode == Setting::Required => {
+                    config.sandbox.mode = Setting::Required;
+                }
+                (Trust::Project, _) => {
+                    return Err("a project may only say `sandbox = \"required\"`; it is left out".to_owned());
+                }
+            },
             "models" => {
                 let models: Table = typed(value)?;
                 Catalog::with_user_models(&models).map_err(|error| error.to_string())?;

@@ -65,6 +65,7 @@ pub enum Tape {
 
 impl Setup {
     pub fn new(home: Home, config: Config) -> Self {
+        let sandbox = home.sandbox(config.sandbox.clone());
         Self {
             home,
             config,
@@ -74,7 +75,7 @@ impl Setup {
             tape: None,
             model: None,
             store: None,
-            registry: Registry::builtin(),
+            registry: Registry::builtin_in(Arc::new(sandbox)),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use weft_core::SessionId;
+use weft_tool::{Sandbox, SandboxPlaces, SandboxSettings};
 
 /// The four directories of an installation. With `WEFT_HOME` set they are one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +65,12 @@ impl Home {
 
     pub fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
+    }
+
+    /// What commands run in. No command sees these folders.
+    pub fn sandbox(&self, settings: SandboxSettings) -> Sandbox {
+        let weft_home = vec![self.config.clone(), self.data.clone(), self.cache.clone(), self.state.clone()];
+        Sandbox::new(settings, SandboxPlaces { weft_home, temporary: self.state.join("tmp") })
     }
 
     /// Whole outputs of a session's tools.

@@ -6,13 +6,15 @@
 //! else. This crate knows nothing of models, sessions' logs or screens.
 //!
 //! Where to go next: [`guard`] decides, [`tool`] is what a tool is, `tools/` holds the built-in
-//! ones, [`process`] is the only place that starts processes, `path` knows where a path really leads.
+//! ones, [`process`] is the only place that starts processes, [`sandbox`] what they run in, `path`
+//! knows where a path really leads.
 
 pub mod broker;
 pub mod guard;
 pub mod permission;
 pub mod process;
 pub mod registry;
+pub mod sandbox;
 pub mod tool;
 
 mod capture;
@@ -34,5 +36,6 @@ pub use permission::role::Role;
 pub use permission::rules::{Decision, Rule, RuleError, Rules};
 pub use redact::{Redaction, Secrets};
 pub use registry::{Registry, Spec};
+pub use sandbox::{Sandbox, SandboxPlaces, SandboxSettings};
 pub use tool::{Context, Finished, LiveSink, Tool};
 pub use witness::{Deed, Moment, Witness};

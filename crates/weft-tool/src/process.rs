@@ -11,16 +11,18 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe;
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
+use weft_sandbox::helper;
 
 use crate::capture::{Capture, TextStream, is_meaningful};
 pub use crate::capture::{Captured, Spill};
 use crate::redact::{self, Redaction};
+use crate::sandbox::Fence;
 use crate::survivor::{self, Watched};
 use crate::tool::LiveSink;
 
@@ -47,6 +49,8 @@ pub struct Spec {
     pub redaction: Redaction,
     /// Where output that is not small is kept whole.
     pub spill: Option<Spill>,
+    /// What it runs in. Without one it can do whatever this process can.
+    pub fence: Option<Box<Fence>>,
 }
 
 impl Spec {
@@ -61,6 +65,7 @@ impl Spec {
             live: None,
             redaction: Redaction::default(),
             spill: None,
+            fence: None,
         }
     }
 }
@@ -102,6 +107,8 @@ pub struct Ran {
     pub output: Captured,
     /// A child of it is still there and holds the output open; what that writes now is lost.
     pub left_behind: bool,
+    /// What the sandbox may have had to do with a failure, in words for the model.
+    pub denial: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +143,8 @@ pub enum SpawnError {
     NotStarted { program: String, source: io::Error },
     #[error("no pipe could be made for the output: {0}")]
     NoPipe(io::Error),
+    #[error("the sandbox for it could not be made: it {0}")]
+    NoSandbox(String),
 }
 
 /// Runs a process to its end, its timeout or its cancellation. Dropping the future kills it.
@@ -144,6 +153,7 @@ pub async fn run(spec: Spec) -> Result<Ran, SpawnError> {
     let output = pipe::Receiver::from_owned_fd(OwnedFd::from(reader)).map_err(SpawnError::NoPipe)?;
     let mut child = start(&spec, writer)?;
     let group = Group::of(&child);
+    let fence = spec.fence;
     let input = child.stdin.take().zip(spec.stdin);
     let sink = Sink {
         capture: Capture::new(spec.spill),
@@ -154,7 +164,41 @@ pub async fn run(spec: Spec) -> Result<Ran, SpawnError> {
     };
     let running = Running { child, group, output, sink, timing: spec.timing, started: Instant::now() };
     tokio::pin! { let feeding = feed(input); }
-    running.watch(&spec.cancel, feeding).await
+    let mut ran = running.watch(&spec.cancel, feeding).await?;
+    if let Some(fence) = fence {
+        if let Some(complaint) = complaint(&ran) {
+            return Err(SpawnError::NoSandbox(complaint));
+        }
+        ran.denial = if ran.ended.exit_code() == Some(0) { None } else { fence.explain(&ran.output.text) };
+    }
+    Ok(ran)
+}
+
+/// Runs a person's command in a sandbox, with the input and outputs of this process. An interrupt is
+/// passed on, since the sandbox has no terminal of its own.
+pub async fn run_attached(command: Vec<OsString>, cwd: &Path, fence: Box<Fence>) -> Result<ExitStatus, SpawnError> {
+    let program = command.first().cloned().unwrap_or_default();
+    let not_started = |source| SpawnError::NotStarted { program: program.to_string_lossy().into_owned(), source };
+    #[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
+    let mut started = Command::new(fence.program());
+    started.args(fence.arguments(command)).current_dir(cwd);
+    let mut child = started.spawn().map_err(not_started)?;
+    let mut group = Group::of(&child);
+    let status = loop {
+        tokio::select! {
+            status = child.wait() => break status.map_err(not_started)?,
+            _ = tokio::signal::ctrl_c() => group.signal(Signal::INT),
+        }
+    };
+    group.let_go();
+    Ok(status)
+}
+
+/// What the sandbox's helper said when it did not get as far as the command.
+fn complaint(ran: &Ran) -> Option<String> {
+    let not_made = ran.ended.exit_code() == Some(i32::from(helper::NOT_MADE));
+    let said = ran.output.text.trim_end().strip_prefix(helper::COMPLAINT);
+    said.filter(|_| not_made).map(str::to_owned)
 }
 
 /// The shell that models write for, where there is one.
@@ -176,15 +220,20 @@ pub fn is_secret_variable(name: &str) -> bool {
 // posix_spawn, which stays fast however much memory this process has.
 #[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
 fn start(spec: &Spec, writer: io::PipeWriter) -> Result<Child, SpawnError> {
-    let mut command = match &spec.program {
-        Program::Line(line) => {
-            let mut command = Command::new(shell());
-            command.arg("-c").arg(line);
+    let (program, arguments) = match &spec.program {
+        Program::Line(line) => (shell().into(), vec!["-c".into(), line.into()]),
+        Program::Exec { program, args } => (program.clone(), args.clone()),
+    };
+    let mut command = match &spec.fence {
+        Some(fence) => {
+            let mut command = Command::new(fence.program());
+            command.args(fence.arguments([program].into_iter().chain(arguments)));
             command
         }
-        Program::Exec { program, args } => {
+        None => {
             let mut command = Command::new(program);
-            command.args(args);
+            // A sandbox makes a session of its own, which only one that leads no group can.
+            command.args(arguments).process_group(0);
             command
         }
     };
@@ -199,7 +248,6 @@ fn start(spec: &Spec, writer: io::PipeWriter) -> Result<Child, SpawnError> {
     command.current_dir(&spec.cwd);
     command.stdin(if spec.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
     command.stdout(writer.try_clone().map_err(SpawnError::NoPipe)?).stderr(writer);
-    command.process_group(0);
     command.spawn().map_err(|source| {
         if !spec.cwd.is_dir() {
             return SpawnError::NoFolder(spec.cwd.clone());
@@ -234,7 +282,10 @@ impl Group {
 
     fn signal(&self, signal: Signal) {
         if let Some(id) = self.id {
-            let _ = kill_process_group(id, signal);
+            // A sandbox that has just been started leads no group yet.
+            if kill_process_group(id, signal).is_err() {
+                let _ = kill_process(id, signal);
+            }
             // One that waits for a terminal is stopped and would not notice.
             let _ = kill_process_group(id, Signal::CONT);
         }
@@ -375,7 +426,7 @@ impl Running {
             Ended::Exited { .. } => self.group.let_go(),
             Ended::Killed { .. } | Ended::TimedOut { .. } | Ended::Cancelled => {}
         }
-        Ran { ended, output: self.sink.finish(), left_behind: open && ended.exit_code().is_some() }
+        Ran { ended, output: self.sink.finish(), left_behind: open && ended.exit_code().is_some(), denial: None }
     }
 
     /// Takes what the process left in the pipe, however late this is: on a busy machine the time

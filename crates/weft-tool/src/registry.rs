@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::sandbox::Sandbox;
 use crate::tool::Tool;
 use crate::tools;
 
@@ -21,9 +22,14 @@ pub struct Spec<'a> {
 }
 
 impl Registry {
-    /// The tools that come in the box.
+    /// The tools that come in the box, whose commands can do whatever this process can.
     pub fn builtin() -> Self {
-        Self { tools: tools::builtin() }
+        Self::builtin_in(Arc::new(Sandbox::off()))
+    }
+
+    /// The tools that come in the box, whose commands run in this sandbox.
+    pub fn builtin_in(sandbox: Arc<Sandbox>) -> Self {
+        Self { tools: tools::builtin(sandbox) }
     }
 
     /// Adds a tool; one of the same name is replaced.

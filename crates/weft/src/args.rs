@@ -1,9 +1,11 @@
 //! The command line: what can be typed, with its help. Decides nothing.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use weft_core::{Mode, ModelName};
+use weft_tool::sandbox::{Domain, Network};
 
 /// An agent workbench that never loses its work.
 #[derive(Debug, Parser)]
@@ -133,6 +135,12 @@ pub enum Command {
         #[command(subcommand)]
         command: CatalogCommand,
     },
+    /// See what commands are held to, and run one as agents do
+    #[command(after_help = SANDBOX_HELP)]
+    Sandbox {
+        #[command(subcommand)]
+        command: SandboxCommand,
+    },
     /// Show and change settings
     #[command(after_help = CONFIG_HELP)]
     Config {
@@ -199,6 +207,21 @@ Examples:
   weft auth openai --key-stdin < key.txt
   weft auth status
   weft auth remove openai";
+
+const SANDBOX_HELP: &str =
+    "Settings: `sandbox = \"on\"`, \"off\" or \"required\" (then nothing runs where the sandbox is not
+complete), or a table:
+
+  [sandbox]
+  mode = \"on\"
+  network = [\"crates.io\", \"*.crates.io\"]    or \"off\", or \"open\"
+  writable = [\"~/.cache/go-build\"]
+  unreadable = [\"~/private\"]
+
+Examples:
+  weft sandbox status
+  weft sandbox run -- cargo test
+  weft sandbox run --network example.org -- curl https://example.org";
 
 const CONFIG_HELP: &str = "Examples:
   weft config
@@ -370,6 +393,36 @@ pub struct AuthArgs {
     /// Keep the key without asking the provider about it
     #[arg(long)]
     pub no_check: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SandboxCommand {
+    /// What this machine can hold commands to
+    Status {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run a command in the sandbox, with this folder as its workspace
+    Run {
+        /// `off`, `open`, or domains with commas between; as the settings say if left out
+        #[arg(long, value_name = "WHAT", value_parser = network)]
+        network: Option<Network>,
+        #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<OsString>,
+    },
+}
+
+fn network(text: &str) -> Result<Network, String> {
+    match text {
+        "off" => Ok(Network::Off),
+        "open" => Ok(Network::Open),
+        domains => {
+            let allowed =
+                domains.split(',').map(|domain| domain.trim().parse::<Domain>().map_err(|error| error.to_string()));
+            Ok(Network::Proxy { allowed: allowed.collect::<Result<_, String>>()? })
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -13,6 +13,8 @@ pub enum Exit {
     /// A question waits for a person.
     Waiting,
     Interrupted,
+    /// As the command ended that was run.
+    Like(u8),
 }
 
 impl Exit {
@@ -27,6 +29,7 @@ impl Exit {
             Self::Usage => 2,
             Self::Waiting => 3,
             Self::Interrupted => 130,
+            Self::Like(code) => code,
         }
     }
 }

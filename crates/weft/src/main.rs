@@ -23,6 +23,8 @@ use clap::Parser as _;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Before everything else: as the sandbox's helper this process is to be something else soon.
+    weft_tool::sandbox::dispatch();
     let cli = args::Cli::parse();
     match commands::dispatch(cli) {
         Ok(exit) => exit.code(),

@@ -13,10 +13,11 @@ mod write;
 
 use std::sync::Arc;
 
+use crate::sandbox::Sandbox;
 use crate::tool::Tool;
 
 /// In the order in which the model is told of them. The order is part of the cached prompt.
-pub(crate) fn builtin() -> Vec<Arc<dyn Tool>> {
+pub(crate) fn builtin(sandbox: Arc<Sandbox>) -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(read::Read),
         Arc::new(write::Write),
@@ -24,7 +25,7 @@ pub(crate) fn builtin() -> Vec<Arc<dyn Tool>> {
         Arc::new(list::List),
         Arc::new(glob::Glob),
         Arc::new(search::Search),
-        Arc::new(shell::Shell),
+        Arc::new(shell::Shell { sandbox }),
         Arc::new(ask_user::AskUser),
         Arc::new(todo::Todo),
     ]

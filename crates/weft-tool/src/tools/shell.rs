@@ -1,7 +1,7 @@
 //! Runs a command line in the workspace. A command that fails is information, not a failed tool.
 
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -11,22 +11,29 @@ use weft_core::event::{Display, Outcome};
 
 use crate::guard::{Permit, Policy};
 use crate::permission::Need;
-use crate::process::{self, Ended, Program, Ran, Spec, Spill, Timing};
+use crate::process::{self, Ended, Program, Ran, SpawnError, Spec, Spill, Timing};
+use crate::sandbox::{Plan, Sandbox};
 use crate::text;
 use crate::tool::{Context, Finished, Tool, parse};
 
-pub(super) struct Shell;
+pub(super) struct Shell {
+    pub sandbox: Arc<Sandbox>,
+}
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     json!({"type":"object","required":["command"],"properties":{
         "command":{"type":"string"},
-        "timeout":{"type":"integer","description":"seconds"}}})
+        "timeout":{"type":"integer","description":"seconds"},
+        "outside":{"type":"boolean","description":"without the sandbox; a person is asked"},
+        "why":{"type":"string","description":"for that person"}}})
 });
 
 #[derive(Deserialize)]
 struct Input {
     command: String,
     timeout: Option<u64>,
+    #[serde(default)]
+    outside: bool,
 }
 
 impl Tool for Shell {
@@ -47,19 +54,26 @@ impl Tool for Shell {
         match command(&input) {
             "" => Err("The command is empty.".to_owned()),
             command if command.contains('\0') => Err("The command contains a NUL character.".to_owned()),
+            _ if is_outside(&input) && why(&input).is_empty() => {
+                Err("`outside` needs `why`: say in a sentence why the command must run outside the sandbox.".to_owned())
+            }
             _ => Ok(input),
         }
     }
 
     fn needs(&self, input: &Value) -> Vec<Need> {
-        vec![Need::Run { line: command(input).to_owned(), outside: false }]
+        vec![Need::Run { line: command(input).to_owned(), outside: is_outside(input) }]
     }
 
     fn summary(&self, input: &Value, _workspace: &Path) -> String {
-        format!("Run `{}`", text::one_line(command(input)))
+        let outside = if is_outside(input) { " outside the sandbox" } else { "" };
+        format!("Run `{}`{outside}", text::one_line(command(input)))
     }
 
     fn detail(&self, input: &Value, _policy: &Policy<'_>) -> Result<String, String> {
+        if is_outside(input) {
+            return Ok(format!("{}\n\nOutside the sandbox, because: {}", command(input), why(input)));
+        }
         Ok(command(input).to_owned())
     }
 
@@ -70,27 +84,84 @@ impl Tool for Shell {
                 Ok(input) => input,
                 Err(text) => return Finished::failed(text, summary),
             };
-            let spec = Spec {
-                timing: timing(&input.command, input.timeout),
-                cancel: context.cancel.clone(),
-                live: Some(context.live.clone()),
-                redaction: permit.redaction().clone(),
-                spill: Some(Spill { folder: context.outputs.clone(), name: context.call.as_str().to_owned() }),
-                ..Spec::new(Program::Line(input.command.clone()), &context.workspace)
-            };
-            match process::run(spec).await {
-                Ok(ran) => finish(ran, input.command, &summary),
+            // The guard asks for it; should it ever forget, nothing leaves the sandbox.
+            if input.outside && !context.approved {
+                return Finished::new(Outcome::Denied, "Not done: nobody has approved to run it outside.", summary);
+            }
+            let mut ran = self.attempt(&permit, context, &input).await;
+            if matches!(ran, Err(NotRun::Process(SpawnError::NoSandbox(_)))) && self.can_plan_anew().await {
+                ran = self.attempt(&permit, context, &input).await;
+            }
+            match ran {
+                Ok((ran, notice)) => finish(ran, input.command, &summary, notice),
                 Err(error) => Finished::failed(format!("The command was not run: {error}."), summary),
             }
         })
     }
 }
 
+#[derive(Debug, thiserror::Error)]
+enum NotRun {
+    #[error("{0}")]
+    Plan(String),
+    #[error(transparent)]
+    Process(#[from] SpawnError),
+}
+
+impl Shell {
+    /// What came of the command, and what the person should hear about its sandbox.
+    async fn attempt(
+        &self,
+        permit: &Permit,
+        context: &Context,
+        input: &Input,
+    ) -> Result<(Ran, Option<String>), NotRun> {
+        let (fence, notice) = match self.plan(context, input.outside).await.map_err(NotRun::Plan)? {
+            Plan::Fenced(fence) => (Some(fence), None),
+            Plan::Plain { notice } => (None, notice),
+        };
+        let spec = Spec {
+            fence,
+            timing: timing(&input.command, input.timeout),
+            cancel: context.cancel.clone(),
+            live: Some(context.live.clone()),
+            redaction: permit.redaction().clone(),
+            spill: Some(Spill { folder: context.outputs.clone(), name: context.call.as_str().to_owned() }),
+            ..Spec::new(Program::Line(input.command.clone()), &context.workspace)
+        };
+        Ok((process::run(spec).await?, notice))
+    }
+
+    async fn can_plan_anew(&self) -> bool {
+        let sandbox = Arc::clone(&self.sandbox);
+        tokio::task::spawn_blocking(move || sandbox.hoped_for_too_much()).await.unwrap_or_default()
+    }
+
+    async fn plan(&self, context: &Context, outside: bool) -> Result<Plan, String> {
+        if outside {
+            return Ok(Plan::Plain { notice: None });
+        }
+        let sandbox = Arc::clone(&self.sandbox);
+        let (session, workspace, outputs) = (context.session, context.workspace.clone(), context.outputs.clone());
+        let planned = tokio::task::spawn_blocking(move || sandbox.plan(session, &workspace, &outputs)).await;
+        planned.unwrap_or_else(|_| Err("its sandbox could not be planned".to_owned()))
+    }
+}
+
+/// Whether it asks to run without the sandbox.
+pub(crate) fn is_outside(input: &Value) -> bool {
+    input.get("outside").and_then(Value::as_bool).unwrap_or_default()
+}
+
+fn why(input: &Value) -> &str {
+    input.get("why").and_then(Value::as_str).unwrap_or_default().trim()
+}
+
 fn command(input: &Value) -> &str {
     input.get("command").and_then(Value::as_str).unwrap_or_default().trim()
 }
 
-fn finish(ran: Ran, command: String, summary: &str) -> Finished {
+fn finish(ran: Ran, command: String, summary: &str, notice: Option<String>) -> Finished {
     let (outcome, status) = verdict(ran.ended);
     let body = ran.output.text.trim_end();
     let mut text = match (status.is_empty(), body.is_empty()) {
@@ -101,6 +172,10 @@ fn finish(ran: Ran, command: String, summary: &str) -> Finished {
     };
     if ran.left_behind {
         text.push_str("\n[a background process still runs; what it writes to its output from now on is lost]");
+    }
+    for note in ran.denial.into_iter().chain(notice) {
+        text.push('\n');
+        text.push_str(&note);
     }
     let summary =
         if status.is_empty() { summary.to_owned() } else { format!("{summary}, {}", text::one_line(&status)) };

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use weft_core::Status;
 use weft_engine::{Home, Loaded};
+use weft_tool::sandbox::Setting;
 
 use crate::commands::{auth, is_untouched_fork};
 use crate::exit::Exit;
@@ -40,9 +41,11 @@ pub async fn run() -> anyhow::Result<Exit> {
     section("Settings", settings_findings(&settings));
     let loaded = settings.unwrap_or_default();
     let rows = providers::all(&home, &loaded.config);
+    let sandboxed = sandbox(&home, &loaded.config);
     section("Database", database(home, loaded));
     out::print(&[Line::new("Providers", BOLD)]);
     out::print(&rows.iter().flat_map(|provider| auth::status_row(provider, &look)).collect::<Vec<_>>());
+    section("Sandbox", sandboxed);
     section("Terminal", terminal(&look));
     Ok(if failed { Exit::Failed } else { Exit::Done })
 }
@@ -155,6 +158,16 @@ fn database(home: Home, loaded: Loaded) -> Vec<Finding> {
         Err(error) => findings.push(Finding::Bad(error.to_string())),
     }
     findings
+}
+
+fn sandbox(home: &Home, config: &weft_engine::Config) -> Vec<Finding> {
+    let sandbox = home.sandbox(config.sandbox.clone());
+    let mode = config.sandbox.mode;
+    vec![match (sandbox.support().notice(mode), mode) {
+        (None, _) => Finding::Good("commands run in a sandbox that holds".to_owned()),
+        (Some(notice), Setting::On | Setting::Off) => Finding::Note(notice),
+        (Some(notice), Setting::Required) => Finding::Bad(notice),
+    }]
 }
 
 fn terminal(look: &Look) -> Vec<Finding> {

@@ -12,6 +12,7 @@ mod first_words;
 mod models;
 pub mod resume;
 mod run;
+mod sandbox;
 mod sessions;
 mod skills;
 mod transfer;
@@ -42,6 +43,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Command::Doctor) => small(doctor::run()),
         Some(Command::Skills { command }) => skills::skills(&command),
         Some(Command::Agents { command }) => skills::agents(&command),
+        Some(Command::Sandbox { command }) => small(sandbox::run(command)),
         Some(Command::Config { command }) => small(config::run(command)),
         Some(Command::Completions { shell }) => completions::run(shell),
     }

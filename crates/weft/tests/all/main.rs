@@ -5,6 +5,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::print_stderr,
     clippy::disallowed_methods,
     clippy::too_many_lines
 )]
@@ -16,6 +17,7 @@ mod chat;
 mod crash;
 mod run;
 mod secrets;
+mod sandbox;
 mod sessions;
 mod trouble;
 mod world;

@@ -1,0 +1,25 @@
+//! Runs a command that a model chose so that it can do no harm outside its workspace.
+//!
+//! The sandbox is made by a helper process: this very program, started again with [`helper::WORD`]
+//! as its first argument. It gives up everything it does not need (namespaces, read-only mounts,
+//! Landlock, seccomp, limits) and then becomes the command. Nothing here decides *whether* a command
+//! may run, and nothing here falls back silently: [`Support`] says what the kernel can hold, and a
+//! helper that cannot do all it was told to do runs nothing.
+//!
+//! Where to go next: [`policy`] is what is asked for, [`usual`] the product's own choice, [`support`]
+//! what this machine can hold, `linux/` the enforcement, [`proxy`] the only way to the network.
+
+pub mod denial;
+pub mod helper;
+pub mod policy;
+pub mod proxy;
+pub mod support;
+pub mod usual;
+
+#[cfg(target_os = "linux")]
+mod linux;
+
+pub use helper::{Helper, Order, dispatch};
+pub use policy::{Limits, Network, Policy, PolicyError, Setting};
+pub use support::{Held, Support};
+pub use usual::Places;

@@ -1,0 +1,313 @@
+//! The file system as the command sees it: everything read-only, the writable folders on top of
+//! that, protected things read-only on top of those, secrets covered, and `/tmp`, `/dev`, `/proc` and
+//! `/run` its own. It is arranged once and cannot be changed from inside.
+
+use std::ffi::{CStr, OsString};
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::CWD;
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_change, move_mount, open_tree,
+};
+
+use super::sys;
+use super::{Doing as _, EnterError};
+use crate::helper::Order;
+use crate::policy::Policy;
+
+const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
+const TAME: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+
+const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+/// Folders full of sockets, through which programs outside could be told to do things.
+const MEETING_PLACES: [&str; 2] = ["/run", "/var/run"];
+/// What some systems keep their programs in there.
+const PROGRAMS_THERE: [&str; 4] = ["/run/current-system", "/run/booted-system", "/run/opengl-driver", "/run/wrappers"];
+
+const BLANK_FOLDER: &str = "/dev/.blank/folder";
+const BLANK_FILE: &str = "/dev/.blank/file";
+
+/// The kernel keeps this many process numbers to itself once it has counted through.
+const RESERVED_NUMBERS: u64 = 300;
+
+pub fn environment() -> Vec<(OsString, OsString)> {
+    let caches = [("TMPDIR", "/tmp"), ("TMP", "/tmp"), ("TEMP", "/tmp"), ("GOCACHE", "/tmp/.cache/go-build")];
+    caches.map(|(name, value)| (name.into(), value.into())).into()
+}
+
+pub fn arrange(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
+    let policy = &order.policy;
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).doing("part from other mounts")?;
+    let kept = Kept::take(policy)?;
+    restrict(Path::new("/"), READ_ONLY | TAME)?;
+    own_devices(kept.devices)?;
+    own_processes(order)?;
+    for (folder, temp) in TEMPORARY.iter().zip(kept.temp) {
+        attach(&temp, Path::new(folder))?;
+    }
+    let mut covers: Vec<PathBuf> = MEETING_PLACES.map(PathBuf::from).into();
+    covers.retain(|folder| is_real_folder(folder));
+    let holding = |path: &&PathBuf| policy.writable.iter().chain(&policy.readable).any(|inner| inner.starts_with(path));
+    covers.extend(policy.unreadable.iter().filter(holding).filter(|folder| folder.is_dir()).cloned());
+    for folder in &covers {
+        let flags = MountFlags::NOSUID | MountFlags::NODEV;
+        mount("tmpfs", folder, "tmpfs", flags, c"mode=0711,size=1m").doing_at("cover", folder)?;
+    }
+    for (path, tree) in kept.programs {
+        attach(&tree, &path)?;
+    }
+    open_and_protect(kept.writable, policy)?;
+    for path in &policy.reserved {
+        lay_read_only(path)?;
+    }
+    for path in policy.unreadable.iter().filter(|path| !covers.contains(path)) {
+        hide(path)?;
+    }
+    for (path, tree) in kept.readable {
+        attach(&tree, &path)?;
+    }
+    for path in sockets {
+        let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+        if is_socket {
+            attach(&clone(Path::new(BLANK_FILE), false)?, path)?;
+        }
+    }
+    for folder in covers {
+        restrict_one(&folder)?;
+    }
+    restrict_one(Path::new("/dev"))
+}
+
+/// Outer things first: what is writable may hold what is protected, and the other way round.
+fn open_and_protect(writable: Vec<(PathBuf, OwnedFd)>, policy: &Policy) -> Result<(), EnterError> {
+    let mut layers: Vec<(PathBuf, Option<OwnedFd>)> =
+        writable.into_iter().map(|(path, tree)| (path, Some(tree))).collect();
+    layers.extend(policy.protected.iter().map(|path| (path.clone(), None)));
+    layers.sort_by(|(one, _), (other, _)| one.cmp(other));
+    for (path, tree) in layers {
+        match tree {
+            Some(tree) => attach(&tree, &path)?,
+            None => protect(&path, &policy.writable)?,
+        }
+    }
+    Ok(())
+}
+
+/// Trees as they were before everything became read-only.
+struct Kept {
+    writable: Vec<(PathBuf, OwnedFd)>,
+    readable: Vec<(PathBuf, OwnedFd)>,
+    programs: Vec<(PathBuf, OwnedFd)>,
+    temp: Vec<OwnedFd>,
+    devices: Vec<(&'static str, OwnedFd)>,
+}
+
+impl Kept {
+    fn take(policy: &Policy) -> Result<Self, EnterError> {
+        let mut kept = Self { writable: vec![], readable: vec![], programs: vec![], temp: vec![], devices: vec![] };
+        for path in &policy.writable {
+            let tree = clone(path, true)?;
+            restrict_tree(&tree, TAME).doing_at("tame", path)?;
+            kept.writable.push((path.clone(), tree));
+        }
+        let programs = PROGRAMS_THERE.map(PathBuf::from).into_iter().filter(|path| path.exists());
+        for path in programs {
+            let tree = clone(&path, true)?;
+            restrict_tree(&tree, READ_ONLY | TAME).doing_at("restrict", &path)?;
+            kept.programs.push((path, tree));
+        }
+        for path in &policy.readable {
+            let tree = clone(path, true)?;
+            restrict_tree(&tree, READ_ONLY | TAME).doing_at("restrict", path)?;
+            kept.readable.push((path.clone(), tree));
+        }
+        for folder in TEMPORARY {
+            if is_real_folder(Path::new(folder)) {
+                let tree = clone(&policy.temp, false)?;
+                restrict_tree(&tree, TAME).doing_at("tame", &policy.temp)?;
+                kept.temp.push(tree);
+            }
+        }
+        for name in DEVICES {
+            kept.devices.push((name, clone(&Path::new("/dev").join(name), false)?));
+        }
+        Ok(kept)
+    }
+}
+
+fn own_devices(devices: Vec<(&'static str, OwnedFd)>) -> Result<(), EnterError> {
+    let dev = Path::new("/dev");
+    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+    mount("tmpfs", dev, "tmpfs", flags, c"mode=0755,size=1m").doing("make /dev")?;
+    let make = || -> io::Result<()> {
+        for folder in ["shm", "pts", ".blank", ".blank/folder"] {
+            fs::create_dir(dev.join(folder))?;
+        }
+        File::create(BLANK_FILE)?;
+        fs::set_permissions(BLANK_FILE, Permissions::from_mode(0o444))?;
+        fs::set_permissions(BLANK_FOLDER, Permissions::from_mode(0o000))?;
+        for (name, target) in [
+            ("fd", "/proc/self/fd"),
+            ("stdin", "/proc/self/fd/0"),
+            ("stdout", "/proc/self/fd/1"),
+            ("stderr", "/proc/self/fd/2"),
+            ("ptmx", "pts/ptmx"),
+        ] {
+            symlink(target, dev.join(name))?;
+        }
+        for (name, device) in devices {
+            File::create(dev.join(name))?;
+            move_mount(&device, "", CWD, dev.join(name), MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+        }
+        let shared = MountFlags::NOSUID | MountFlags::NODEV;
+        mount("tmpfs", dev.join("shm"), "tmpfs", shared, c"mode=1777")?;
+        let terminals = MountFlags::NOSUID | MountFlags::NOEXEC;
+        Ok(mount("devpts", dev.join("pts"), "devpts", terminals, c"newinstance,ptmxmode=0666,mode=0600")?)
+    };
+    make().doing("furnish /dev")
+}
+
+fn own_processes(order: &Order) -> Result<(), EnterError> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount("proc", "/proc", "proc", flags, None).doing("make /proc")?;
+    if let Some(most) = order.policy.limits.processes.filter(|_| order.layers.process_limit && is_root()) {
+        // The kernel exempts root from the usual limit.
+        let highest = most.saturating_add(RESERVED_NUMBERS);
+        fs::write("/proc/sys/kernel/pid_max", highest.to_string()).doing("limit the number of processes")?;
+    }
+    restrict(Path::new("/proc"), READ_ONLY)
+}
+
+pub fn is_root() -> bool {
+    rustix::process::getuid().is_root()
+}
+
+/// Lays a thing read-only over itself. What holds it must not be moved away, so every folder from
+/// the writable one down to it becomes a mount, which cannot be renamed.
+fn protect(path: &Path, writable: &[PathBuf]) -> Result<(), EnterError> {
+    let Some(root) = writable.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())
+    else {
+        return Ok(());
+    };
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
+    let mut between: Vec<&Path> = path.ancestors().skip(1).take_while(|folder| folder != root).collect();
+    between.reverse();
+    for folder in between {
+        match fs::symlink_metadata(folder) {
+            Ok(found) if found.is_dir() => {
+                if !is_mount(folder)? {
+                    attach(&clone(folder, true)?, folder)?;
+                }
+            }
+            // What a link leads to is protected where it is, if it is writable at all.
+            Ok(_) | Err(_) => return Ok(()),
+        }
+    }
+    if found.is_symlink() { protect_target(path, root) } else { lay_read_only(path) }
+}
+
+/// A link itself cannot be laid over. Next to a root it may be replaced; deeper down nothing
+/// beside it can be changed either.
+fn protect_target(link: &Path, root: &Path) -> Result<(), EnterError> {
+    if let Ok(target) = link.canonicalize() {
+        lay_read_only(&target)?;
+    }
+    match link.parent() {
+        Some(folder) if folder != root => lay_read_only(folder),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn lay_read_only(path: &Path) -> Result<(), EnterError> {
+    let tree = clone(path, true)?;
+    restrict_tree(&tree, READ_ONLY).doing_at("protect", path)?;
+    attach(&tree, path)
+}
+
+fn hide(path: &Path) -> Result<(), EnterError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => attach(&clone(Path::new(BLANK_FOLDER), false)?, path),
+        Ok(_) => attach(&clone(Path::new(BLANK_FILE), false)?, path),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Puts an empty folder where none must be made, and holds the lock that says so. The lock lives as
+/// long as the first process.
+pub fn reserve(order: &Order) -> Result<Option<File>, EnterError> {
+    let Some(path) = order.lock.as_ref().filter(|_| !order.policy.reserved.is_empty()) else { return Ok(None) };
+    let lock = File::options().create(true).append(true).open(path).doing_at("open", path)?;
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockShared).doing_at("lock", path)?;
+    for folder in &order.policy.reserved {
+        match fs::create_dir(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(error).doing_at("reserve", folder);
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(Some(lock))
+}
+
+/// Sockets of other programs that lie where no folder of ours covers them, as the kernel lists them.
+pub fn foreign_sockets(policy: &Policy) -> Vec<PathBuf> {
+    let list = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let covered = |path: &Path| {
+        let own = MEETING_PLACES.iter().chain(&TEMPORARY).chain(&["/dev", "/proc"]);
+        own.map(Path::new)
+            .chain(policy.writable.iter().chain(&policy.unreadable).map(PathBuf::as_path))
+            .any(|folder| path.starts_with(folder))
+    };
+    let paths = list.lines().filter_map(|line| line.split_ascii_whitespace().nth(7));
+    let mut paths: Vec<PathBuf> = paths.filter(|path| path.starts_with('/')).map(PathBuf::from).collect();
+    paths.retain(|path| !covered(path));
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+fn clone(path: &Path, with_mounts: bool) -> Result<OwnedFd, EnterError> {
+    let mut flags =
+        OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+    flags.set(OpenTreeFlags::AT_RECURSIVE, with_mounts);
+    open_tree(CWD, path, flags).doing_at("take hold of", path)
+}
+
+/// Mounts a tree. Where the place for it was covered, a new one is made.
+fn attach(tree: &OwnedFd, at: &Path) -> Result<(), EnterError> {
+    if fs::symlink_metadata(at).is_err() {
+        fs::create_dir_all(at).doing_at("make a place for", at)?;
+    }
+    move_mount(tree, "", CWD, at, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH).doing_at("mount", at)
+}
+
+fn restrict(path: &Path, attributes: u64) -> Result<(), EnterError> {
+    let text = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).doing_at("name", path)?;
+    sys::restrict_mount(CWD, &text, attributes, true).doing_at("restrict", path)
+}
+
+/// Makes a mount of ours read-only, and leaves what is mounted in it.
+fn restrict_one(path: &Path) -> Result<(), EnterError> {
+    let text = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).doing_at("name", path)?;
+    sys::restrict_mount(CWD, &text, READ_ONLY, false).doing_at("restrict", path)
+}
+
+fn restrict_tree(tree: &OwnedFd, attributes: u64) -> io::Result<()> {
+    const ITSELF: &CStr = c"";
+    sys::restrict_mount(tree.as_fd(), ITSELF, attributes, true)
+}
+
+fn is_real_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+fn is_mount(path: &Path) -> Result<bool, EnterError> {
+    let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
+    let found = rustix::fs::statx(CWD, path, flags, rustix::fs::StatxFlags::empty()).doing_at("look at", path)?;
+    Ok(found.stx_attributes.contains(rustix::fs::StatxAttributes::MOUNT_ROOT))
+}

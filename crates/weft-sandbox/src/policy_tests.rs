@@ -1,0 +1,53 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+fn policy(writable: &Path) -> Policy {
+    Policy {
+        writable: vec![writable.to_owned()],
+        protected: vec![],
+        reserved: vec![],
+        unreadable: vec![],
+        readable: vec![],
+        temp: std::env::temp_dir(),
+        network: Network::Off,
+        limits: Limits::default(),
+    }
+}
+
+#[test]
+fn links_are_followed_before_anything_is_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    std::fs::create_dir(root.join("real")).unwrap();
+    std::os::unix::fs::symlink(root.join("real"), root.join("link")).unwrap();
+    assert_eq!(policy(&root.join("link")).resolved().unwrap().writable, [root.join("real")]);
+}
+
+#[test]
+fn the_whole_system_and_secrets_are_not_workspaces() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    assert_eq!(policy(Path::new("/")).resolved(), Err(PolicyError::WholeSystem("/".into())));
+    assert_eq!(policy(&root.join("gone")).resolved(), Err(PolicyError::Missing(root.join("gone"))));
+    let hidden = Policy { unreadable: vec![root.clone()], ..policy(&root) };
+    assert_eq!(hidden.resolved(), Err(PolicyError::Secret(root)));
+}
+
+#[test]
+fn what_is_not_there_needs_no_hiding() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    std::fs::create_dir_all(root.join("a/b")).unwrap();
+    let unreadable = ["a/b", "a", "gone"].map(|name| root.join(name)).into();
+    let resolved = Policy { unreadable, ..policy(&root) }.resolved().unwrap();
+    assert_eq!(resolved.unreadable, [root.join("a")]);
+}
+
+#[test]
+fn a_policy_survives_its_way_to_the_helper() {
+    let allowed = vec!["*.example.org".parse().unwrap()];
+    let policy = Policy { network: Network::Proxy { allowed }, ..policy(Path::new("/somewhere")) };
+    let text = serde_json::to_string(&policy).unwrap();
+    assert_eq!(serde_json::from_str::<Policy>(&text).unwrap(), policy);
+}

@@ -1,0 +1,236 @@
+//! Named attacks, each tried for real. Every one must be refused and leave no trace outside; and
+//! where that is safe, it is tried without a sandbox too, where it must succeed: an attack that
+//! fails anyway proves nothing.
+
+use weft_sandbox::support::Layers;
+
+use crate::attacker::CALLS;
+use crate::world::{self, SECRET, World};
+
+struct Attack {
+    name: &'static str,
+    /// A line for bash that ends with 0 if it got through.
+    line: &'static str,
+    without: Without,
+    /// What holds it where there are no namespaces.
+    fallback: Fallback,
+}
+
+/// What the attack does without a sandbox.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Without {
+    Works,
+    /// For root; others are refused by the system.
+    WorksForRoot,
+    /// It would harm the machine, or fails on some.
+    NotTried,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fallback {
+    Held,
+    /// Landlock and seccomp alone cannot; `weft sandbox status` says so.
+    NotHeld,
+}
+
+use Fallback::{Held, NotHeld};
+use Without::{NotTried, Works, WorksForRoot};
+
+const fn attack(name: &'static str, line: &'static str, without: Without, fallback: Fallback) -> Attack {
+    Attack { name, line, without, fallback }
+}
+
+const ATTACKS: [Attack; 52] = [
+    attack("write outside by its path", "echo x > $OUTSIDE/new", Works, Held),
+    attack("write outside by ..", "echo x > ../outside/new", Works, Held),
+    attack("write through a link to a folder", "ln -s $OUTSIDE l && echo x > l/new", Works, Held),
+    attack("write through a link to a file", "ln -s $OUTSIDE/victim l && echo x > l", Works, Held),
+    attack("write through /proc/self/root", "echo x > /proc/self/root$OUTSIDE/new", Works, Held),
+    attack("write through /proc/1/root", "echo x > /proc/1/root$OUTSIDE/new", NotTried, Held),
+    attack("write through /proc/self/fd", "exec 5< $OUTSIDE/victim; echo x > /proc/self/fd/5", Works, Held),
+    attack("write through another process's folder", "echo x > /proc/$VICTIM/cwd/new", Works, Held),
+    attack("write through a hard link", "ln $OUTSIDE/victim mine && echo x > mine", Works, Held),
+    attack("move a file out", "echo x > a && mv a $OUTSIDE/new", Works, Held),
+    attack("move a file in", "mv $OUTSIDE/victim here", Works, Held),
+    attack("exchange a folder with one outside", "mkdir d && mv -T d $OUTSIDE/d", Works, Held),
+    attack("delete outside", "rm -f $OUTSIDE/victim && ! test -e $OUTSIDE/victim", Works, Held),
+    attack("empty a file outside", "truncate -s 0 $OUTSIDE/victim", Works, Held),
+    attack("change a mode outside", "chmod 777 $OUTSIDE/victim", Works, NotHeld),
+    attack("change a date outside", "touch -d 2001-01-01 $OUTSIDE/victim", Works, NotHeld),
+    attack("make a pipe outside", "mkfifo $OUTSIDE/pipe", Works, Held),
+    attack("make a disk's device", "mknod disk b 8 0 || mknod disk b 254 0", WorksForRoot, Held),
+    attack(
+        "read a disk",
+        "d=$(ls /dev/vda /dev/sda /dev/nvme0n1 2>/dev/null | head -1); test -n \"$d\" && head -c 1 $d",
+        NotTried,
+        Held,
+    ),
+    attack("change the kernel's settings", "echo 1 > /proc/sys/kernel/printk_ratelimit", NotTried, Held),
+    attack("ask the kernel for its keys", "echo h > /proc/sysrq-trigger", NotTried, Held),
+    attack("read a key", "grep key $HOME/.ssh/id_ed25519", Works, Held),
+    attack("read a key through a link", "ln -s $HOME/.ssh s && grep key s/id_ed25519", Works, Held),
+    attack("read a key through /proc/self/root", "grep key /proc/self/root$HOME/.ssh/id_ed25519", Works, Held),
+    attack("read a key by copying its folder", "cp -r $HOME c && grep -r key c", Works, Held),
+    attack("read a key through a hard link", "ln $HOME/.ssh/id_ed25519 k && grep key k", Works, Held),
+    attack("move a key's folder in", "mv $HOME/.ssh s && grep key s/id_ed25519", Works, Held),
+    attack("read passwords for servers", "grep key $HOME/.netrc", Works, Held),
+    attack("read the vault", "grep key $WEFT/vault", Works, Held),
+    attack("read another process's environment", "tr '\\0' '\\n' < /proc/$VICTIM/environ | grep key", Works, Held),
+    attack("write another process's memory", "exec 5<> /proc/$VICTIM/mem", Works, Held),
+    attack("read another process's memory map", "grep -q . /proc/$VICTIM/maps", Works, Held),
+    attack("plant a git hook", "echo x > .git/hooks/pre-commit", Works, NotHeld),
+    attack("change git's settings", "echo x >> .git/config", Works, NotHeld),
+    attack("replace git's settings", "echo x > c && mv c .git/config", Works, NotHeld),
+    attack("delete git's settings", "rm -f .git/config && ! test -e .git/config", Works, NotHeld),
+    attack(
+        "move the git folder away",
+        "mv .git g && mkdir -p .git/hooks && echo x > .git/hooks/pre-commit",
+        Works,
+        NotHeld,
+    ),
+    attack("move the hooks away", "mv .git/hooks h", Works, NotHeld),
+    attack("make settings for Weft", "mkdir -p .weft && echo x > .weft/config.toml", Works, NotHeld),
+    attack("put a file where Weft's settings go", "rmdir .weft 2>/dev/null; echo x > .weft", Works, NotHeld),
+    attack("change a shell's start-up file", "echo x >> .bashrc", Works, NotHeld),
+    attack("replace a shell's start-up file", "echo x > b && mv b .bashrc", Works, NotHeld),
+    attack("talk to the terminal", "echo x > /dev/tty", NotTried, Held),
+    attack("write a file without end", "head -c 64M /dev/zero > big", NotTried, Held),
+    attack(
+        "fill the machine's shared memory",
+        "echo x > /dev/shm/weft-attack && test -e /proc/1/root/dev/shm/x",
+        NotTried,
+        Held,
+    ),
+    attack(
+        "hold files open without end",
+        "for i in $(seq 4 400); do eval \"exec $i< readme\" || exit 1; done",
+        NotTried,
+        Held,
+    ),
+    attack("compute without end", "i=0; while :; do i=$((i+1)); done", NotTried, Held),
+    attack("gain privileges", "grep -q 'NoNewPrivs:.*0' /proc/self/status", Works, Held),
+    attack("keep capabilities", "grep -q 'CapBnd:.*[1-9a-f]' /proc/self/status", Works, NotHeld),
+    attack("stop every process", "kill -9 $VICTIM", Works, Held),
+    attack("reach the network by its name", "exec 5<> /dev/tcp/example.com/80", NotTried, Held),
+    attack("reach a server of this machine", "exec 5<> /dev/tcp/127.0.0.1/$PORT", Works, Held),
+];
+
+/// What the calls of `attacker.rs` do without a sandbox, and where there are no namespaces.
+const fn call_facts(name: &str) -> (Without, Fallback) {
+    match name.as_bytes() {
+        b"ptrace-victim" | b"kill-victim" | b"connect-loopback" | b"outside-socket" | b"abstract-socket"
+        | b"userfaultfd" | b"keyctl" | b"process-vm-readv" => (Works, Held),
+        b"chroot"
+        | b"unshare-mounts"
+        | b"raw-socket"
+        | b"packet-socket"
+        | b"pidfd-getfd"
+        | b"type-into-terminal"
+        | b"open-by-handle" => (WorksForRoot, Held),
+        b"fork-bomb" => (NotTried, NotHeld),
+        _ => (NotTried, Held),
+    }
+}
+
+fn attacks() -> Vec<(String, String, Without, Fallback)> {
+    let lines =
+        ATTACKS.iter().map(|attack| (attack.name.to_owned(), attack.line.to_owned(), attack.without, attack.fallback));
+    let calls = CALLS.iter().map(|(name, _)| {
+        let (without, fallback) = call_facts(name);
+        let line = format!("ATTACK={name} \"$ATTACKER\" --ignored --exact attacker::perform --nocapture");
+        ((*name).to_owned(), line, without, fallback)
+    });
+    lines.chain(calls).collect()
+}
+
+/// Ends with a word, so that an attack that could not even begin is not taken for one refused.
+fn judged(line: &str) -> String {
+    format!("( {line} ) && echo GOT THROUGH || echo REFUSED")
+}
+
+fn try_all(layers: Layers, user: Option<u32>, expected: impl Fn(Fallback) -> bool) {
+    let mut problems = Vec::new();
+    for (name, line, _, fallback) in attacks() {
+        if !expected(fallback) {
+            continue;
+        }
+        let mut world = World::of(user);
+        let before = world.snapshot();
+        let (_, output) = world.run(layers, &judged(&line));
+        let mut fails = |what: &str| problems.push(format!("{name}: {what}\n{output}"));
+        if !output.contains("REFUSED") || output.contains("GOT THROUGH") {
+            fails("it was not refused");
+        }
+        if output.contains(SECRET) {
+            fails("a secret was read");
+        }
+        if output.contains("weft sandbox:") || output.contains("no attack") || output.contains("command not found") {
+            fails("it was not tried");
+        }
+        let _ = std::fs::remove_dir(world.path("ws/.weft"));
+        if world.snapshot() != before {
+            fails(&format!("something outside has changed:\n{before}\nis now\n{}", world.snapshot()));
+        }
+        if !world.victim_lives() {
+            fails("another process was ended");
+        }
+        if world.visitors() > 0 {
+            fails("a server outside was reached");
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
+}
+
+#[test]
+fn every_attack_is_refused() {
+    let Some(layers) = world::full() else { return };
+    try_all(layers, None, |_| true);
+}
+
+#[test]
+fn every_attack_is_refused_to_an_ordinary_user() {
+    let Some(layers) = world::full() else { return };
+    if !world::is_root() {
+        eprintln!("SKIPPED: the other tests already run as an ordinary user");
+        return;
+    }
+    try_all(layers, Some(12_345), |_| true);
+}
+
+#[test]
+fn without_namespaces_what_is_said_to_hold_holds() {
+    let Some(layers) = world::landlock_only() else { return };
+    try_all(layers, None, |fallback| match fallback {
+        Held => true,
+        NotHeld => false,
+    });
+}
+
+/// An attack that fails without a sandbox too would prove nothing.
+#[test]
+fn without_a_sandbox_they_work() {
+    let mut idle = Vec::new();
+    for (name, line, without, _) in attacks() {
+        let tried = match without {
+            Works => true,
+            WorksForRoot => world::is_root(),
+            NotTried => false,
+        };
+        if tried {
+            let (_, output) = World::new().plain(&judged(&line));
+            if !output.contains("GOT THROUGH") {
+                idle.push(format!("{name}:\n{output}"));
+            }
+        }
+    }
+    assert!(idle.is_empty(), "{}", idle.join("\n"));
+}
+
+#[test]
+fn names_are_told_apart() {
+    let mut names: Vec<String> = attacks().into_iter().map(|(name, ..)| name).collect();
+    let count = names.len();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), count);
+}

@@ -1,0 +1,136 @@
+//! What a command in the sandbox can still do, and how it ends.
+
+use std::os::unix::process::ExitStatusExt as _;
+
+use weft_sandbox::{Limits, Network, Order};
+
+use crate::world::{self, World, said};
+
+#[track_caller]
+fn works(line: &str, expected: &str) {
+    let Some(layers) = world::full() else { return };
+    let world = World::new();
+    let order = Order { policy: world.policy(Network::Off, Limits::default()), ..world.order(layers) };
+    let (code, output) = said(world.sandboxed(&order, line).output().unwrap());
+    assert_eq!((code, output.trim()), (Some(0), expected), "{line}");
+}
+
+#[test]
+fn the_workspace_can_be_changed() {
+    works("echo x > new && mkdir d && mv new d && cat d/new && rm -r d && cat readme", "x\nhello");
+}
+
+#[test]
+fn the_temporary_folder_is_private_and_stays() {
+    let Some(layers) = world::full() else { return };
+    let world = World::new();
+    assert_eq!(world.run(layers, "echo kept > /tmp/file; echo $TMPDIR").1.trim(), "/tmp");
+    assert_eq!(world.run(layers, "cat /tmp/file /var/tmp/file").1, "kept\nkept\n");
+    assert_eq!(std::fs::read_to_string(world.temp.join("file")).unwrap(), "kept\n");
+}
+
+#[test]
+fn git_can_commit() {
+    let Some(layers) = world::full() else { return };
+    let world = World::new();
+    std::fs::remove_dir_all(world.workspace.join(".git")).unwrap();
+    let (code, output) = world.plain("git init -q . && git config user.email a@b.c && git config user.name n");
+    assert_eq!(code, Some(0), "{output}");
+    let (code, output) = world.run(layers, "git add -A && git commit -qm one && git log --format=%s");
+    assert_eq!((code, output.trim()), (Some(0), "one"), "{output}");
+}
+
+#[test]
+fn a_linked_worktree_can_commit_and_its_repository_keeps_its_hooks() {
+    let Some(layers) = world::full() else { return };
+    let mut world = World::new();
+    std::fs::remove_dir_all(world.workspace.join(".git")).unwrap();
+    let prepare = "git init -q . && git config user.email a@b.c && git config user.name n && git add -A && \
+                   git commit -qm one && git worktree add -q ../tree -b work";
+    let (code, output) = world.plain(prepare);
+    assert_eq!(code, Some(0), "{output}");
+    let tree = world.path("tree");
+    let main = std::mem::replace(&mut world.workspace, tree);
+    let (code, output) = world.run(layers, "echo y > y && git add y && git commit -qm two && git log -1 --format=%s");
+    assert_eq!((code, output.trim()), (Some(0), "two"), "{output}");
+    let line = format!("echo x > {}/.git/hooks/pre-commit", main.display());
+    let (code, output) = world.run(layers, &line);
+    assert_eq!(code, Some(1), "{output}");
+    let (code, output) = world.run(layers, "echo gitdir: /tmp > .git");
+    assert_eq!(code, Some(1), "{output}");
+}
+
+#[test]
+fn saved_outputs_can_be_read_though_the_home_cannot() {
+    let Some(layers) = world::full() else { return };
+    let world = World::new();
+    assert_eq!(world.run(layers, "cat $WEFT/outputs/call-1.txt"), (Some(0), "long output\n".to_owned()));
+    let (code, _) = world.run(layers, "echo x > $WEFT/outputs/call-1.txt");
+    assert_eq!(code, Some(1));
+}
+
+#[test]
+fn what_was_reserved_stands_empty_while_something_runs() {
+    let Some(layers) = world::full() else { return };
+    let world = World::new();
+    assert_eq!(world.run(layers, "ls -A .weft; rmdir .weft").0, Some(1));
+    // Whoever clears up may take it away, since nothing holds the lock any more.
+    let lock = std::fs::File::open(world.path("temp/.lock")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    std::fs::remove_dir(world.workspace.join(".weft")).unwrap();
+}
+
+#[test]
+fn background_processes_hold_the_lock_and_not_the_output() {
+    let Some(layers) = world::full() else { return };
+    let world = World::new();
+    let started = std::time::Instant::now();
+    let (code, output) = world.run(layers, "sleep 5 > /dev/null 2>&1 & echo started");
+    assert_eq!((code, output.trim()), (Some(0), "started"));
+    assert!(started.elapsed() < std::time::Duration::from_secs(4), "it waited for the background process");
+    let lock = std::fs::File::open(world.path("temp/.lock")).unwrap();
+    let taken = rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive);
+    assert_eq!(taken, Err(rustix::io::Errno::WOULDBLOCK));
+}
+
+#[test]
+fn the_loopback_inside_works() {
+    works("(exec 5<> /dev/tcp/127.0.0.1/1) 2>&1 | grep -o 'Connection refused' | head -1", "Connection refused");
+}
+
+#[test]
+fn terminals_and_pipes_can_be_made() {
+    works("mkfifo p && (echo x > p &) && cat p && test -c /dev/ptmx && echo > /dev/null", "x");
+}
+
+#[test]
+fn it_ends_as_the_command_ends() {
+    let Some(layers) = world::full() else { return };
+    let world = World::new();
+    assert_eq!(world.run(layers, "exit 7").0, Some(7));
+    let killed = world.sandboxed(&world.order(layers), "kill -TERM $$").output().unwrap();
+    assert_eq!(killed.status.signal(), Some(15));
+    let mut order = world.order(layers);
+    order.cwd = world.path("nowhere");
+    let (code, output) = said(world.sandboxed(&order, "true").output().unwrap());
+    assert_eq!(code, Some(125));
+    assert!(output.starts_with("weft sandbox: cannot go to"), "{output}");
+}
+
+#[test]
+fn killing_the_group_ends_what_left_it() {
+    let Some(layers) = world::full() else { return };
+    let world = World::new();
+    let mut command =
+        world.sandboxed(&world.order(layers), "trap '' INT TERM; setsid bash -c 'echo up; sleep 600' & wait");
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut output = child.stdout.take().unwrap();
+    let mut byte = [0];
+    std::io::Read::read_exact(&mut output, &mut byte).unwrap();
+    let group = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
+    child.wait().unwrap();
+    // The end of the output is the end of the last process that had it.
+    let mut rest = Vec::new();
+    std::io::Read::read_to_end(&mut output, &mut rest).unwrap();
+}

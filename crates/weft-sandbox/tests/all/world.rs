@@ -1,0 +1,238 @@
+//! A small machine to attack: a workspace, things outside it, secrets, and neighbours.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use weft_sandbox::support::{Choice, Layers};
+use weft_sandbox::{Helper, Limits, Network, Order, Places, Policy, Setting, Support};
+
+pub const SECRET: &str = "the-key-under-the-mat";
+
+pub struct World {
+    root: tempfile::TempDir,
+    pub workspace: PathBuf,
+    pub temp: PathBuf,
+    pub outside: PathBuf,
+    user: Option<u32>,
+    victim: Child,
+    listener: TcpListener,
+    _socket: UnixListener,
+    _abstract_socket: UnixListener,
+    abstract_name: String,
+}
+
+pub fn helper() -> Helper {
+    Helper::at(env!("CARGO_BIN_EXE_weft-sandbox"))
+}
+
+pub fn support() -> &'static Support {
+    static SUPPORT: OnceLock<Support> = OnceLock::new();
+    SUPPORT.get_or_init(|| Support::probe(Some(&helper())))
+}
+
+/// All that this machine can do; `None`, said aloud, if a test cannot be run here.
+pub fn full() -> Option<Layers> {
+    let lacking: Vec<_> = support().lacking().collect();
+    if !lacking.is_empty() {
+        eprintln!("SKIPPED: this machine cannot hold {lacking:?}: {:?}", support());
+        return None;
+    }
+    match support().choose(Setting::Required, &Network::Off) {
+        Ok(Choice::Sandboxed(layers)) => Some(layers),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub fn landlock_only() -> Option<Layers> {
+    if support().landlock < 6 || !support().seccomp {
+        eprintln!("SKIPPED: this machine has no Landlock 6: {:?}", support());
+        return None;
+    }
+    Some(Layers { namespaces: false, landlock: true, process_limit: false })
+}
+
+pub fn is_root() -> bool {
+    rustix::process::getuid().is_root()
+}
+
+pub const TIGHT: Limits =
+    Limits { processes: Some(64), open_files: Some(256), memory_mb: Some(256), file_mb: Some(8), cpu_seconds: Some(2) };
+
+impl World {
+    pub fn new() -> Self {
+        Self::of(None)
+    }
+
+    /// A world that belongs to another user, for whom everything is run. Only root can make one.
+    pub fn of(user: Option<u32>) -> Self {
+        // Not in /tmp, which a sandbox has its own of.
+        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let root = tempfile::Builder::new().prefix("world").tempdir_in(base).unwrap();
+        let path = root.path().canonicalize().unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let file = |name: &str, text: &str| {
+            let file = path.join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        };
+        file("ws/.git/config", "[core]\n");
+        file("ws/.git/hooks/pre-commit.sample", "");
+        file("ws/.git/HEAD", "ref: refs/heads/main\n");
+        file("ws/.bashrc", "# mine\n");
+        file("ws/readme", "hello\n");
+        file("outside/victim", "untouched\n");
+        file("home/.ssh/id_ed25519", SECRET);
+        file("home/.netrc", SECRET);
+        file("weft/vault", SECRET);
+        file("weft/outputs/call-1.txt", "long output\n");
+        fs::create_dir(path.join("temp")).unwrap();
+        let socket = UnixListener::bind(path.join("outside/agent.sock")).unwrap();
+        let abstract_name = format!("weft-attacks-{}", path.file_name().unwrap().to_str().unwrap());
+        let address = SocketAddr::from_abstract_name(&abstract_name).unwrap();
+        let abstract_socket = UnixListener::bind_addr(&address).unwrap();
+        if let Some(user) = user {
+            give(&path, user);
+        }
+        let mut victim = Command::new("sleep");
+        victim.arg("600").current_dir(path.join("outside")).env("OUTSIDE_SECRET", SECRET).stdout(Stdio::null());
+        if let Some(user) = user {
+            victim.uid(user).gid(user);
+        }
+        Self {
+            workspace: path.join("ws"),
+            temp: path.join("temp"),
+            outside: path.join("outside"),
+            root,
+            user,
+            victim: victim.spawn().unwrap(),
+            listener: TcpListener::bind("127.0.0.1:0").unwrap(),
+            _socket: socket,
+            _abstract_socket: abstract_socket,
+            abstract_name,
+        }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join(name)
+    }
+
+    pub fn policy(&self, network: Network, limits: Limits) -> Policy {
+        let places = Places {
+            workspace: self.workspace.clone(),
+            temp: self.temp.clone(),
+            user_home: Some(self.path("home")),
+            weft_home: vec![self.path("weft")],
+            outputs: Some(self.path("weft/outputs")),
+            also_writable: vec![],
+            also_unreadable: vec![],
+        };
+        places.policy(network, limits).resolved().unwrap()
+    }
+
+    pub fn order(&self, layers: Layers) -> Order {
+        let mut order = Order::new(self.policy(Network::Off, TIGHT), &self.workspace, layers);
+        order.lock = Some(self.path("temp/.lock"));
+        order
+    }
+
+    /// A line for bash, in the sandbox.
+    pub fn sandboxed(&self, order: &Order, line: &str) -> Command {
+        let shell = ["bash", "-c", line].map(Into::into);
+        let mut command = Command::new(helper().program());
+        command.args(helper().arguments(order, shell));
+        self.prepare(&mut command);
+        command
+    }
+
+    pub fn run(&self, layers: Layers, line: &str) -> (Option<i32>, String) {
+        said(self.sandboxed(&self.order(layers), line).output().unwrap())
+    }
+
+    /// The same line with nothing around it.
+    pub fn plain(&self, line: &str) -> (Option<i32>, String) {
+        let mut command = Command::new("bash");
+        command.args(["-c", line]);
+        self.prepare(&mut command);
+        said(command.output().unwrap())
+    }
+
+    fn prepare(&self, command: &mut Command) {
+        command
+            .current_dir(&self.workspace)
+            .env("OUTSIDE", &self.outside)
+            .env("HOME", self.path("home"))
+            .env("WEFT", self.path("weft"))
+            .env("VICTIM", self.victim.id().to_string())
+            .env("PORT", self.listener.local_addr().unwrap().port().to_string())
+            .env("ABSTRACT", &self.abstract_name)
+            .env("ATTACKER", std::env::current_exe().unwrap())
+            .stdin(Stdio::null());
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+    }
+
+    /// Everything that no command may change, as one text.
+    pub fn snapshot(&self) -> String {
+        let mut text = String::new();
+        for name in ["outside", "home", "weft", "ws/.git", "ws/.bashrc", "ws/.weft"] {
+            describe(&self.path(name), &mut text);
+        }
+        text
+    }
+
+    pub fn victim_lives(&mut self) -> bool {
+        self.victim.try_wait().unwrap().is_none()
+    }
+
+    pub fn visitors(&self) -> usize {
+        self.listener.set_nonblocking(true).unwrap();
+        self.listener.incoming().take_while(Result::is_ok).count()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = self.victim.kill();
+        let _ = self.victim.wait();
+    }
+}
+
+pub fn said(output: Output) -> (Option<i32>, String) {
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+}
+
+fn give(path: &Path, user: u32) {
+    chown(path, Some(user), Some(user)).unwrap();
+    if path.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            give(&entry.unwrap().path(), user);
+        }
+    }
+}
+
+fn describe(path: &Path, text: &mut String) {
+    use std::fmt::Write as _;
+    let Ok(found) = fs::symlink_metadata(path) else { return };
+    let mode = found.permissions().mode();
+    // When a folder that is reserved comes and goes, that of its parent changes; it is not described.
+    let modified = found.modified().unwrap();
+    writeln!(text, "{} {mode:o} {} {modified:?}", path.display(), found.len()).unwrap();
+    if found.is_dir() {
+        let mut entries: Vec<PathBuf> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+        entries.sort();
+        for entry in entries {
+            describe(&entry, text);
+        }
+    } else if found.is_file() {
+        writeln!(text, "{}", fs::read_to_string(path).unwrap_or_default()).unwrap();
+    }
+}

@@ -1,0 +1,44 @@
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn read(value: Value) -> Result<SandboxSettings, String> {
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+#[test]
+fn settings_are_a_word_or_a_table() {
+    let required = SandboxSettings { mode: Setting::Required, ..SandboxSettings::default() };
+    assert_eq!(read(json!("required")), Ok(required));
+    let table =
+        read(json!({"network": ["example.org"], "writable": ["~/.cache/x"], "limits": {"processes": 9}})).unwrap();
+    assert_eq!(table.mode, Setting::On);
+    assert_eq!(table.network, Network::Proxy { allowed: vec!["example.org".parse().unwrap()] });
+    assert_eq!(table.limits, Limits { processes: Some(9), ..Limits::default() });
+    assert_eq!(read(json!({"network": "open"})).unwrap().network, Network::Open);
+    assert_eq!(read(json!({"network": []})).unwrap().network, Network::Off);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_words() {
+    assert!(read(json!("maybe")).unwrap_err().contains("\"on\", \"off\" or \"required\""));
+    assert!(read(json!({"netwrok": "off"})).is_err());
+    assert!(read(json!({"network": ["not a domain"]})).is_err());
+}
+
+#[test]
+fn without_a_helper_it_is_said_once_per_session_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let places = SandboxPlaces { weft_home: vec![], temporary: folder.path().join("tmp") };
+    let plan = |sandbox: &Sandbox, session| sandbox.plan(SessionId::from_random(session), folder.path(), folder.path());
+    let sandbox = Sandbox::new(SandboxSettings::default(), places.clone());
+    for (session, told) in [(1, true), (1, false), (2, true)] {
+        let Ok(Plan::Plain { notice }) = plan(&sandbox, session) else { panic!("there is no helper") };
+        assert_eq!(notice.is_some_and(|notice| notice.contains("without a sandbox")), told);
+    }
+    let required = SandboxSettings { mode: Setting::Required, ..SandboxSettings::default() };
+    let Err(refused) = plan(&Sandbox::new(required, places), 1) else { panic!("it must not run") };
+    assert!(refused.contains("must run in a sandbox"), "{refused}");
+}

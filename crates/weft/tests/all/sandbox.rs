@@ -1,0 +1,112 @@
+//! Commands of the model, in the sandbox of the real program.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use weft_script::{call, text};
+
+use crate::world::{Ran, World};
+
+/// Whether this machine can hold everything; if not, it is said aloud and the test is not run.
+fn is_complete(world: &World) -> bool {
+    let status: Value = serde_json::from_str(&world.weft(&["sandbox", "status", "--json"]).expect(0).stdout).unwrap();
+    let complete = status["notice"].is_null();
+    if !complete {
+        eprintln!("SKIPPED: the sandbox is not complete here: {status}");
+    }
+    complete
+}
+
+/// Has the model run one command in auto mode; gives what the model was told.
+fn model_runs(input: Value, settings: &str, prepare: impl FnOnce(&World)) -> Option<(World, String)> {
+    let world = World::new(vec![call("shell", input), text("Done.")]);
+    if !is_complete(&world) {
+        return None;
+    }
+    let home = world.home.path().join("weft");
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("config.toml"), settings).unwrap();
+    prepare(&world);
+    let ran = world.weft(&["run", "--mode", "auto", "--json", "go"]);
+    let told = result(&ran);
+    Some((world, told))
+}
+
+fn result(ran: &Ran) -> String {
+    let finished = ran.events().into_iter().find(|event| event["type"] == "tool_finished");
+    finished.unwrap_or_else(|| panic!("{ran:#?}"))["output"]["text"].as_str().unwrap().to_owned()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn a_command_changes_the_workspace_and_nothing_else() {
+    let line = "echo in > here; echo out > $HOME/there; cat $WEFT_HOME/config.toml; mkdir .weft/agents";
+    let Some((world, told)) = model_runs(json!({"command": line}), "model = \"a/b\"", |_| {}) else { return };
+    assert_eq!(world.file("here"), "in\n");
+    assert_eq!(names(world.folder.path()), ["here"], "what was reserved is gone again");
+    assert!(!world.home.path().join("there").exists());
+    assert!(!told.contains("a/b"), "{told}");
+    assert!(told.contains("can change files only in the workspace"), "{told}");
+    assert!(told.contains("\"outside\": true"), "{told}");
+}
+
+#[test]
+fn secrets_and_the_network_are_out_of_reach() {
+    let line = "cat $HOME/.ssh/id; (exec 3<> /dev/tcp/127.0.0.1/$PORT) && echo reached";
+    let key = |world: &World| {
+        std::fs::create_dir(world.home.path().join(".ssh")).unwrap();
+        std::fs::write(world.home.path().join(".ssh/id"), "the-key").unwrap();
+    };
+    let Some((_, told)) = model_runs(json!({"command": line}), "", key) else { return };
+    assert!(!told.contains("the-key") && !told.contains("reached"), "{told}");
+}
+
+#[test]
+fn outside_is_not_entered_without_an_approval() {
+    let line = json!({"command": "echo out > $HOME/there", "outside": true, "why": "to see"});
+    let world = World::new(vec![call("shell", line), text("Done.")]);
+    world.weft(&["run", "--mode", "auto", "go"]);
+    assert!(!world.home.path().join("there").exists());
+}
+
+#[test]
+fn outside_needs_a_reason() {
+    let Some((_, told)) = model_runs(json!({"command": "true", "outside": true}), "", |_| {}) else { return };
+    assert!(told.contains("`outside` needs `why`"), "{told}");
+}
+
+#[test]
+fn the_setting_can_switch_it_off_and_a_project_cannot() {
+    let line = json!({"command": "echo out > $HOME/there"});
+    let hostile = |world: &World| {
+        std::fs::create_dir(world.folder.path().join(".weft")).unwrap();
+        std::fs::write(world.folder.path().join(".weft/config.toml"), "sandbox = \"off\"").unwrap();
+    };
+    let Some((world, told)) = model_runs(line.clone(), "", hostile) else { return };
+    assert!(!world.home.path().join("there").exists(), "{told}");
+    let Some((world, told)) = model_runs(line, "sandbox = \"off\"", |_| {}) else { return };
+    assert!(world.home.path().join("there").exists(), "{told}");
+}
+
+#[test]
+fn a_command_can_be_tried_by_hand() {
+    let world = World::new(vec![]);
+    if !is_complete(&world) {
+        return;
+    }
+    world.weft(&["sandbox", "run", "--", "bash", "-c", "echo inside; exit 7"]).expect(7).says("inside");
+    world.weft(&["sandbox", "run", "--", "no-such-program"]).expect(125).says("cannot start `no-such-program`");
+    world.weft(&["sandbox", "run", "--network", "10.0.0.1", "--", "true"]).expect(2).says("is not a domain");
+    world.weft(&["doctor"]).says("commands run in a sandbox that holds");
+}
+
+#[test]
+fn the_helper_runs_nothing_without_an_order() {
+    let world = World::new(vec![]);
+    world.weft(&["__sandbox"]).expect(125).says("started by Weft itself");
+    world.weft(&["__sandbox", "{}", "true"]).expect(125).says("started by Weft itself");
+}
