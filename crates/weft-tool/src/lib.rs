@@ -12,6 +12,7 @@ pub mod guard;
 pub mod permission;
 pub mod process;
 pub mod registry;
+pub mod shadow;
 pub mod tool;
 
 mod capture;
