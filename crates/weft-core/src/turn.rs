@@ -15,9 +15,9 @@ use std::collections::{HashMap, HashSet};
 use crate::ask::{Answer, Ask, AskKind, Choice};
 use crate::event::{
     AskAnswered, AskRaised, AskWithdrawn, Compacted, CompactionCause, CompactionStarted, Delivery, EndReason, Event,
-    GrantGiven, HookRan, InputReceived, InputWithdrawn, LimitsSet, ModeSet, ModelSet, Outcome, Output, Recovered,
-    RoundAnswered, RoundFailed, RoundStarted, SessionStarted, Spent, StopCause, StopReason, StopRequested, TitleSet,
-    ToolFinished, ToolStarted, TurnEnded, TurnStarted, Withdrawn,
+    FilesChanged, FilesRestored, GrantGiven, HookRan, InputReceived, InputWithdrawn, LimitsSet, ModeSet, ModelSet,
+    Outcome, Output, Recovered, RoundAnswered, RoundFailed, RoundStarted, SessionStarted, Spent, StopCause, StopReason,
+    StopRequested, TitleSet, ToolFinished, ToolStarted, TurnEnded, TurnStarted, Withdrawn,
 };
 use crate::failure::{Failure, FailureKind};
 use crate::id::{AskId, CallId, InputId};
@@ -85,6 +85,8 @@ pub enum Input {
     SetLimits(Limits),
     SetTitle(TitleSet),
     HookRan(HookRan),
+    FilesChanged(FilesChanged),
+    FilesRestored(FilesRestored),
 }
 
 /// Something the driver must now do.
@@ -129,6 +131,8 @@ pub enum Rejected {
     NothingToContinue,
     #[error("this input is no longer queued")]
     NotQueued,
+    #[error("a turn is under way: wait for its end or stop it first; if it was cut off, `weft resume` ends it")]
+    Busy,
 }
 
 /// A session being worked on: its state and what this process alone knows of it.
@@ -167,6 +171,21 @@ impl Machine {
         self.compact_at = tokens;
     }
 
+    /// Whether a turn surely ends with this input.
+    pub fn ends_turn(&self, input: &Input) -> bool {
+        let Input::Answered(answered) = input else { return false };
+        let goes_on = answered.stop == StopReason::Pause
+            || self.state.conversation.queue.iter().any(|queued| queued.delivery == Delivery::Steer);
+        self.state.phase == Phase::Calling
+            && calls_of(&answered.parts).next().is_none()
+            && (answered.stop == StopReason::Refusal || !goes_on)
+    }
+
+    /// Whether a turn has ended with what is not durable yet.
+    pub fn has_ended_turn(&self) -> bool {
+        self.emitted.iter().any(|event| matches!(event, Event::TurnEnded(_)))
+    }
+
     /// The events emitted since last asked, in order. They are folded in already; the caller makes
     /// them durable before it performs any effect, or drops the machine.
     pub fn take_events(&mut self) -> Vec<Event> {
@@ -196,6 +215,8 @@ impl Machine {
             Input::SetMode(_) | Input::SetModel(_) | Input::SetLimits(_) => {}
             Input::SetTitle(title) => self.emit(title),
             Input::HookRan(ran) => self.emit(ran),
+            Input::FilesChanged(changed) => self.emit(changed),
+            Input::FilesRestored(restored) => self.restored(restored)?,
         }
         Ok(std::mem::take(&mut self.effects))
     }
@@ -269,6 +290,18 @@ impl Machine {
         if proceed {
             self.advance();
         }
+        Ok(())
+    }
+
+    /// Recorded once, however often it is reported.
+    fn restored(&mut self, restored: FilesRestored) -> Result<(), Rejected> {
+        if self.state.files.last.as_ref() == Some(&restored.id) {
+            return Ok(());
+        }
+        if self.state.phase != Phase::Idle {
+            return Err(Rejected::Busy);
+        }
+        self.emit(restored);
         Ok(())
     }
 

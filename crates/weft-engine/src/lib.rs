@@ -5,6 +5,7 @@
 //! through the guard and state only through the log, and knows nothing of terminals or HTTP.
 
 pub mod agent;
+mod checkpoint;
 pub mod clock;
 pub mod config;
 mod driver;
@@ -21,6 +22,7 @@ mod prompt;
 mod secrets;
 pub mod skills;
 mod titles;
+mod undo;
 mod watch;
 
 pub use clock::Clock;
@@ -29,4 +31,5 @@ pub use engine::{Engine, NewSession, Setup, Tape};
 pub use error::EngineError;
 pub use models::providers;
 pub use paths::Home;
+pub use undo::Which;
 pub use watch::{Live, Watch};

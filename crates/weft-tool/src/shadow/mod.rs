@@ -32,7 +32,7 @@ pub use report::{FileChange, Shown, TurnChanges};
 pub use restore::{Kept, Restored, Step};
 use rustix::fs::{FlockOperation, flock};
 pub use tree::{Difference, Id, Node};
-pub use turns::TurnKey;
+pub use turns::{Look, TurnKey};
 
 use index::{Index, Moment, Seen, Stat};
 use objects::Objects;

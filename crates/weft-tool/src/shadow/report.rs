@@ -1,10 +1,12 @@
 //! What changed, for people: counts for each file, and one diff for all of them.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
 use super::objects::Objects;
+use super::restore::Step;
 use super::tree::{self, Difference, Id, Node};
 use super::{Shadow, ShadowError};
 use crate::diff::Diff;
@@ -100,14 +102,23 @@ fn content(node: Option<Node>, objects: &mut Objects) -> Option<String> {
 }
 
 impl Shadow {
-    /// One diff of everything between two trees, as `git diff` would show it.
-    pub fn diff(&self, before: Id, after: Id) -> Result<String, ShadowError> {
+    /// One diff of all that the steps changed, as `git diff` would show it. What happened to the files
+    /// between the steps is left out.
+    pub fn diff(&self, steps: &[Step]) -> Result<String, ShadowError> {
         let mut held = self.hold()?;
         let objects = held.objects()?;
-        let differences = tree::compare(before, after, objects)?;
+        let mut paths: BTreeMap<Vec<u8>, (Option<Node>, Option<Node>)> = BTreeMap::new();
+        for step in steps {
+            for Difference { path, before, after } in tree::compare(step.from, step.to, objects)? {
+                paths.entry(path).or_insert((before, after)).1 = after;
+            }
+        }
         let mut whole = String::new();
-        for found in differences.iter().filter(|found| is_told(found) || shown(found) == Shown::Mode) {
-            tell(found, objects, &mut whole);
+        for (path, (before, after)) in paths {
+            let found = Difference { path, before, after };
+            if before != after && (is_told(&found) || shown(&found) == Shown::Mode) {
+                tell(&found, objects, &mut whole);
+            }
         }
         Ok(whole)
     }
@@ -133,7 +144,7 @@ fn tell(found: &Difference, objects: &mut Objects, whole: &mut String) {
         (_, Shown::Mode) => {}
         (_, Shown::NotKept) => whole.push_str("Too large or not readable: not kept\n"),
         ((Some(old), Some(new)), _) => {
-            let mut diff = Diff::new(&path, &old, &new).text;
+            let mut diff = Diff::whole(&path, &old, &new).text;
             if found.after.is_none() {
                 diff = diff.replacen(&format!("+++ b/{path}"), "+++ /dev/null", 1);
             }

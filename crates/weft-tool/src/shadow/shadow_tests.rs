@@ -78,7 +78,7 @@ impl Desk {
 
     fn turn(&mut self, work: impl FnOnce(&Self)) -> Option<TurnChanges> {
         self.turn += 1;
-        self.shadow.begin(&self.key()).unwrap();
+        self.shadow.begin(&self.key(), &self.shadow.look().unwrap()).unwrap();
         work(self);
         let changes = self.shadow.finish(&self.key()).unwrap();
         if let Some(changes) = &changes {
@@ -155,7 +155,7 @@ fn a_turn_is_told_and_taken_back_and_redone() {
         told(&changes.files),
         ["Deleted gone.txt +0 -1", "Changed kept.txt +1 -1", "Created new/bytes", "Created new/made.txt +1 -0"]
     );
-    insta::assert_snapshot!(desk.shadow.diff(changes.before, changes.after).unwrap());
+    insta::assert_snapshot!(desk.shadow.diff(&[Step { from: changes.before, to: changes.after }]).unwrap());
     let after = desk.picture();
     assert_eq!(desk.undo(false).kept, []);
     assert_eq!(desk.picture(), before);
@@ -271,9 +271,8 @@ fn what_is_too_large_is_told_and_left_alone() {
     let mut desk = Desk::with(Limits { largest_file: 10, ..Limits::default() });
     desk.write("big", "more than ten bytes");
     desk.write("small", "x");
-    let key = TurnKey { session: "other".to_owned(), turn: 1 };
     assert_eq!(
-        desk.shadow.begin(&key).unwrap(),
+        desk.shadow.look().unwrap().notices,
         ["Changes to `big` cannot be taken back: too large, or not readable."]
     );
     let changes = desk
@@ -348,8 +347,8 @@ fn two_sessions_at_once_do_not_take_each_others_changes_back() {
     let other = desk.another_process();
     let (mine, theirs) =
         (TurnKey { session: "mine".to_owned(), turn: 1 }, TurnKey { session: "theirs".to_owned(), turn: 1 });
-    desk.shadow.begin(&mine).unwrap();
-    other.begin(&theirs).unwrap();
+    desk.shadow.begin(&mine, &desk.shadow.look().unwrap()).unwrap();
+    other.begin(&theirs, &other.look().unwrap()).unwrap();
     desk.shadow.touch(&mine, &desk.path("a")).unwrap();
     desk.write("a", "2");
     other.touch(&theirs, &desk.path("b")).unwrap();
@@ -367,10 +366,10 @@ fn a_turn_that_a_crash_cut_off_is_finished_against_its_beginning() {
     let desk = Desk::new();
     desk.write("a", "1");
     let key = TurnKey { session: "s".to_owned(), turn: 7 };
-    desk.shadow.begin(&key).unwrap();
+    desk.shadow.begin(&key, &desk.shadow.look().unwrap()).unwrap();
     desk.write("a", "2");
     let next = desk.another_process();
-    next.begin(&key).unwrap();
+    next.begin(&key, &next.look().unwrap()).unwrap();
     desk.write("a", "3");
     let changes = next.finish(&key).unwrap().unwrap();
     next.restore("u", json!("s"), &[Step { from: changes.after, to: changes.before }], false).unwrap();

@@ -34,17 +34,22 @@ pub(super) struct Record {
     pub saved: Vec<(Vec<u8>, Node)>,
 }
 
+/// What was there at some moment.
+#[derive(Debug, Clone)]
+pub struct Look {
+    before: Id,
+    began: Moment,
+    whole: bool,
+    /// What the person should know about what is not kept.
+    pub notices: Vec<String>,
+}
+
 impl Shadow {
-    /// Keeps what is there before a turn changes anything, once per turn. Returns what the person
-    /// should know about what is not kept.
-    pub fn begin(&self, key: &TurnKey) -> Result<Vec<String>, ShadowError> {
+    /// Keeps what is there now, before a turn changes anything.
+    pub fn look(&self) -> Result<Look, ShadowError> {
         let wish = self.wish();
         let mut held = self.hold()?;
         self.complete_restore(&mut held)?;
-        let path = self.record_path(key);
-        if read(&path).is_some_and(|record| record.after.is_none()) {
-            return Ok(Vec::new());
-        }
         let began = Moment::now();
         let (before, whole, notices) = match self.checkpoint(&mut held, wish) {
             Ok(before) => {
@@ -54,8 +59,19 @@ impl Shadow {
             Err(ShadowError::Refused { reason }) => (Id::NONE, false, vec![report::not_whole(&reason)]),
             Err(error) => return Err(error),
         };
-        write(&path, &Record { before, after: None, began, whole, touched: Vec::new(), saved: Vec::new() })?;
-        Ok(notices)
+        Ok(Look { before, began, whole, notices })
+    }
+
+    /// A turn is about to change something. Only the first look of a turn counts, so that one that a
+    /// crash cut off goes on from where it began.
+    pub fn begin(&self, key: &TurnKey, look: &Look) -> Result<(), ShadowError> {
+        let _held = self.hold()?;
+        let path = self.record_path(key);
+        if read(&path).is_some_and(|record| record.after.is_none()) {
+            return Ok(());
+        }
+        let Look { before, began, whole, .. } = *look;
+        write(&path, &Record { before, after: None, began, whole, touched: Vec::new(), saved: Vec::new() })
     }
 
     /// A file tool is about to change this file: it is kept even where it is ignored.

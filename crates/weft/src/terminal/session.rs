@@ -6,6 +6,7 @@ use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
+use weft_core::event::FilesRestored;
 use weft_core::{Mode, ModelName, SessionId, State, Status};
 use weft_engine::{Live as EngineLive, Watch};
 use weft_store::{GroupBy, ListFilter, UsageFilter};
@@ -18,7 +19,7 @@ use super::screen::Screen;
 use super::slash::{Slash, help_lines};
 use super::worker::{Job, Report, Worker};
 use crate::args::WorkArgs;
-use crate::commands::{begin_with_first_words, session_rows, usage_rows};
+use crate::commands::{begin_with_first_words, diff_rows, restored_rows, session_rows, usage_rows};
 use crate::headless::PAGE;
 use crate::open::Opened;
 use crate::show::rows::note;
@@ -364,10 +365,31 @@ impl Room {
                 let lines = usage_rows(&engine.store().usage(&filter)?, "model", engine.catalog(), &self.narrow());
                 self.chat.print(lines.into_iter().map(|line| line.indented(GUTTER)).collect());
             }
+            Slash::Undo { turns, force } => {
+                let restored = engine.undo(self.session, turns, force).await?;
+                self.left_alone(&restored);
+            }
+            Slash::Redo { force } => {
+                let restored = engine.redo(self.session, force).await?;
+                self.left_alone(&restored);
+            }
+            Slash::Diff(which) => {
+                let text = engine.diff(self.session, which).await?;
+                let lines = diff_rows(&text, &self.narrow());
+                self.chat.print(lines.into_iter().map(|line| line.indented(GUTTER)).collect());
+            }
             // Handled where they are typed.
             Slash::Queue(_) | Slash::Clear | Slash::Quit => {}
         }
         Ok(())
+    }
+
+    /// What an undo did is in the log, and shown from there; that it did nothing is not.
+    fn left_alone(&mut self, restored: &FilesRestored) {
+        if restored.files.is_empty() && !restored.kept.is_empty() {
+            let lines = restored_rows(restored, &self.chat.look);
+            self.chat.print(lines);
+        }
     }
 
     /// The screen without its gutter.

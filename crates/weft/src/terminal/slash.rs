@@ -1,6 +1,7 @@
 //! The chat's own commands, typed as `/name`.
 
 use weft_core::{Mode, ModelName};
+use weft_engine::Which;
 
 use crate::show::style::{CODE, DIM, GUTTER, Line, Look, PLAIN, Span};
 use crate::show::width::wrap;
@@ -14,6 +15,9 @@ pub enum Slash {
     Sessions,
     Resume(Option<String>),
     Fork(Option<u64>),
+    Undo { turns: usize, force: bool },
+    Redo { force: bool },
+    Diff(Which),
     Usage,
     Queue(String),
     Clear,
@@ -21,7 +25,7 @@ pub enum Slash {
 }
 
 /// Name, arguments and what it does, in the order in which help shows them.
-pub const COMMANDS: [(&str, &str, &str); 11] = [
+pub const COMMANDS: [(&str, &str, &str); 14] = [
     ("help", "", "this list and the keys"),
     ("mode", "[safe|ask|auto]", "what it may do without asking"),
     ("model", "[PROVIDER/MODEL]", "the model from now on"),
@@ -30,6 +34,9 @@ pub const COMMANDS: [(&str, &str, &str); 11] = [
     ("sessions", "", "the latest sessions of this folder"),
     ("resume", "[ID]", "go on with another session"),
     ("fork", "[SEQ]", "copy this session and go on in the copy"),
+    ("diff", "[TURN|all]", "what the last turn did to the files"),
+    ("undo", "[TURNS] [force]", "take back what the last turn did to the files"),
+    ("redo", "[force]", "do again what was taken back"),
     ("usage", "", "tokens and cost of this session"),
     ("clear", "", "clear the screen"),
     ("quit", "", "leave; the session stays"),
@@ -114,6 +121,17 @@ fn read(name: &str, argument: &str) -> Result<Slash, String> {
                 format!("`{argument}` is not the number of an event: write `/fork 42`, or `/fork` alone for all of it")
             })?)
         }
+        "undo" => {
+            let (turns, force) = forced(argument);
+            let turns = if turns.is_empty() { Ok(1) } else { turns.parse() };
+            Slash::Undo { turns: turns.map_err(|_| format!("`{argument}` is not a number of turns"))?, force }
+        }
+        "redo" => Slash::Redo { force: forced(argument).1 },
+        "diff" => Slash::Diff(match argument {
+            "" => Which::Last,
+            "all" => Which::All,
+            turn => Which::Turn(turn.parse().map_err(|_| format!("`{argument}` is not the number of a turn"))?),
+        }),
         "usage" => Slash::Usage,
         "queue" if argument.is_empty() => return Err("Say what to queue: `/queue then run the tests`".to_owned()),
         "queue" => Slash::Queue(argument.to_owned()),
@@ -121,6 +139,11 @@ fn read(name: &str, argument: &str) -> Result<Slash, String> {
         "quit" | "exit" => Slash::Quit,
         _ => return Err(unknown(name)),
     })
+}
+
+/// What stands before a `force`, and whether there is one.
+fn forced(argument: &str) -> (&str, bool) {
+    argument.strip_suffix("force").map_or((argument, false), |before| (before.trim(), true))
 }
 
 fn unknown(name: &str) -> String {

@@ -16,4 +16,5 @@ mod crash;
 mod run;
 mod sessions;
 mod trouble;
+mod undo;
 mod world;
