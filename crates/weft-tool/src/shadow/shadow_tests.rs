@@ -596,3 +596,35 @@ proptest! {
         }
     }
 }
+
+/// Prints how long looking takes. Run it optimised, with `--ignored --nocapture`.
+#[test]
+#[ignore = "measures"]
+fn how_long_a_look_takes() {
+    for (count, folders) in [(1_000, 50), (50_000, 2_500)] {
+        let desk = Desk::new();
+        for number in 0..count {
+            desk.write(&format!("d{}/e{}/file{number}.txt", number % 50, number % folders), &"line\n".repeat(200));
+        }
+        desk.write(".gitignore", "*.o\ntarget/\n");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let time = |what: &str, work: &mut dyn FnMut()| {
+            let started = std::time::Instant::now();
+            work();
+            println!("{count} files, {what}: {:.1} ms", started.elapsed().as_secs_f64() * 1000.0);
+        };
+        time("first look", &mut || drop(desk.shadow.look().unwrap()));
+        for _ in 0..3 {
+            time("nothing changed", &mut || drop(desk.shadow.look().unwrap()));
+        }
+        desk.write("d0/e0/file0.txt", "changed");
+        time("one changed", &mut || drop(desk.shadow.look().unwrap()));
+        time("another process", &mut || drop(desk.another_process().look().unwrap()));
+        let key = TurnKey { session: "s".to_owned(), turn: 1 };
+        let look = desk.shadow.look().unwrap();
+        time("begin and touch", &mut || {
+            desk.shadow.begin(&key, &look).unwrap();
+            desk.shadow.touch(&key, &desk.path("d0/e0/file0.txt")).unwrap();
+        });
+    }
+}

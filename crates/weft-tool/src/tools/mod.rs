@@ -4,6 +4,7 @@ mod ask_user;
 mod edit;
 mod glob;
 mod list;
+mod preview_edit;
 mod read;
 mod search;
 mod shell;
@@ -27,5 +28,6 @@ pub(crate) fn builtin() -> Vec<Arc<dyn Tool>> {
         Arc::new(shell::Shell),
         Arc::new(ask_user::AskUser),
         Arc::new(todo::Todo),
+        Arc::new(preview_edit::PreviewEdit),
     ]
 }
