@@ -147,6 +147,8 @@ pub struct Machine {
     questions: u64,
     /// The conversation is compacted when it reaches this many tokens.
     compact_at: u64,
+    /// What the turn did to the files, told when it ends.
+    files: Option<FilesChanged>,
 }
 
 impl Machine {
@@ -159,6 +161,7 @@ impl Machine {
             preparing: HashMap::new(),
             questions: 0,
             compact_at: u64::MAX,
+            files: None,
         }
     }
 
@@ -215,7 +218,7 @@ impl Machine {
             Input::SetMode(_) | Input::SetModel(_) | Input::SetLimits(_) => {}
             Input::SetTitle(title) => self.emit(title),
             Input::HookRan(ran) => self.emit(ran),
-            Input::FilesChanged(changed) => self.emit(changed),
+            Input::FilesChanged(changed) => self.files_changed(changed),
             Input::FilesRestored(restored) => self.restored(restored)?,
         }
         Ok(std::mem::take(&mut self.effects))
@@ -291,6 +294,15 @@ impl Machine {
             self.advance();
         }
         Ok(())
+    }
+
+    /// It belongs at the end of its turn, after what was said.
+    fn files_changed(&mut self, changed: FilesChanged) {
+        if self.state.turn.as_ref().is_some_and(|turn| turn.number == changed.turn) {
+            self.files = Some(changed);
+        } else {
+            self.emit(changed);
+        }
     }
 
     /// Recorded once, however often it is reported.
@@ -531,6 +543,9 @@ impl Machine {
     fn end_turn(&mut self, reason: EndReason) {
         let turn = self.state.turn.as_ref().map_or(self.state.turns, |turn| turn.number);
         let failed = matches!(reason, EndReason::ModelFailed { .. });
+        if let Some(files) = self.files.take() {
+            self.emit(files);
+        }
         self.emit(TurnEnded { turn, reason });
         // What was said meanwhile is the next turn; a model that just failed is not asked again.
         if !self.state.conversation.queue.is_empty() && !failed {

@@ -31,13 +31,13 @@ pub const COMMANDS: [(&str, &str, &str); 14] = [
     ("model", "[PROVIDER/MODEL]", "the model from now on"),
     ("queue", "TEXT", "say something when this turn is over"),
     ("new", "", "start a new session"),
-    ("sessions", "", "the latest sessions of this folder"),
+    ("sessions", "", "latest sessions here"),
     ("resume", "[ID]", "go on with another session"),
     ("fork", "[SEQ]", "copy this session and go on in the copy"),
     ("diff", "[TURN|all]", "what the last turn did to the files"),
     ("undo", "[TURNS] [force]", "take back what the last turn did to the files"),
     ("redo", "[force]", "do again what was taken back"),
-    ("usage", "", "tokens and cost of this session"),
+    ("usage", "", "tokens and cost so far"),
     ("clear", "", "clear the screen"),
     ("quit", "", "leave; the session stays"),
 ];
@@ -47,6 +47,8 @@ const COMMAND_COLUMNS: usize = 25;
 /// A screen on which the arguments are left out, for what a command does is worth more.
 const NARROW: usize = 64;
 const NAME_COLUMNS: usize = 11;
+/// What a command without arguments does, where two of them share a row.
+const BARE_COLUMNS: usize = 27;
 
 /// What keys do, as help shows it.
 pub const KEYS: [(&str, &str); 10] = [
@@ -67,10 +69,20 @@ const KEY_COLUMNS: (usize, usize) = (14, 25);
 
 /// All commands and keys, on a usual screen without scrolling.
 pub fn help_lines(look: &Look) -> Vec<Line> {
-    let mut lines: Vec<Line> = COMMANDS.iter().map(|command| command_line(command, look)).collect();
-    lines.push(Line::blank());
     let (key_columns, words) = KEY_COLUMNS;
     let beside = if look.width >= 2 * (key_columns + words) + GUTTER { 2 } else { 1 };
+    let (bare, with_arguments): (Vec<_>, Vec<_>) =
+        COMMANDS.iter().partition(|(_, arguments, _)| beside > 1 && arguments.is_empty());
+    let mut lines: Vec<Line> = with_arguments.into_iter().map(|command| command_line(command, look)).collect();
+    for pair in bare.chunks(beside) {
+        let mut line = Line::default();
+        for (name, _, what) in pair {
+            let typed = format!("/{name}");
+            line = line.with(format!("{typed:<NAME_COLUMNS$}"), CODE).with(format!("{what:<BARE_COLUMNS$}"), PLAIN);
+        }
+        lines.push(line.indented(GUTTER));
+    }
+    lines.push(Line::blank());
     for keys in KEYS.chunks(beside) {
         let mut line = Line::default();
         for (index, (key, what)) in keys.iter().enumerate() {

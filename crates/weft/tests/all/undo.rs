@@ -24,8 +24,8 @@ fn a_turn_is_shown_taken_back_and_done_again() {
     let before = mode();
     let ran = world.weft(&["run", "--mode", "auto", "--json", "go"]).expect(0);
     let events = ran.events();
-    assert_eq!(types(&events)[events.len() - 3..], ["files_changed", "round_answered", "turn_ended"]);
-    let changed = &events[events.len() - 3];
+    assert_eq!(types(&events)[events.len() - 3..], ["round_answered", "files_changed", "turn_ended"]);
+    let changed = &events[events.len() - 2];
     let paths: Vec<&str> =
         changed["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
     assert_eq!(paths, ["a/b/bin", "new.txt", "old.txt"]);
