@@ -10,6 +10,8 @@
 //!                 └─timer─ Retrying            Compacting ◀──┘ near the window
 //! ```
 
+mod files;
+
 use std::collections::{HashMap, HashSet};
 
 use crate::ask::{Answer, Ask, AskKind, Choice};
@@ -174,21 +176,6 @@ impl Machine {
         self.compact_at = tokens;
     }
 
-    /// Whether a turn surely ends with this input.
-    pub fn ends_turn(&self, input: &Input) -> bool {
-        let Input::Answered(answered) = input else { return false };
-        let goes_on = answered.stop == StopReason::Pause
-            || self.state.conversation.queue.iter().any(|queued| queued.delivery == Delivery::Steer);
-        self.state.phase == Phase::Calling
-            && calls_of(&answered.parts).next().is_none()
-            && (answered.stop == StopReason::Refusal || !goes_on)
-    }
-
-    /// Whether a turn has ended with what is not durable yet.
-    pub fn has_ended_turn(&self) -> bool {
-        self.emitted.iter().any(|event| matches!(event, Event::TurnEnded(_)))
-    }
-
     /// The events emitted since last asked, in order. They are folded in already; the caller makes
     /// them durable before it performs any effect, or drops the machine.
     pub fn take_events(&mut self) -> Vec<Event> {
@@ -293,27 +280,6 @@ impl Machine {
         if proceed {
             self.advance();
         }
-        Ok(())
-    }
-
-    /// It belongs at the end of its turn, after what was said.
-    fn files_changed(&mut self, changed: FilesChanged) {
-        if self.state.turn.as_ref().is_some_and(|turn| turn.number == changed.turn) {
-            self.files = Some(changed);
-        } else {
-            self.emit(changed);
-        }
-    }
-
-    /// Recorded once, however often it is reported.
-    fn restored(&mut self, restored: FilesRestored) -> Result<(), Rejected> {
-        if self.state.files.last.as_ref() == Some(&restored.id) {
-            return Ok(());
-        }
-        if self.state.phase != Phase::Idle {
-            return Err(Rejected::Busy);
-        }
-        self.emit(restored);
         Ok(())
     }
 
