@@ -148,6 +148,7 @@ impl Conversation {
             }
             Event::AskWithdrawn(withdrawn) => self.close_ask(withdrawn.ask, false),
             Event::Compacted(compacted) => self.compact(seq, compacted),
+            Event::FilesRestored(restored) => self.push(seq, seq, Message::user(restored.notice())),
             Event::SessionStarted(_)
             | Event::TitleSet(_)
             | Event::ModeSet(_)
@@ -159,6 +160,7 @@ impl Conversation {
             | Event::CompactionStarted(_)
             | Event::Recovered(_)
             | Event::HookRan(_)
+            | Event::FilesChanged(_)
             | Event::Unknown(_) => Change::None,
         }
     }

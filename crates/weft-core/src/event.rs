@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::ask::{Answer, Ask, Grant};
 use crate::failure::Failure;
+pub use crate::files::{FilesChanged, FilesRestored};
 use crate::id::{AskId, CallId, InputId, SessionId};
 use crate::limits::Limits;
 use crate::message::{Image, Part, UserPart};
@@ -102,6 +103,8 @@ events! {
     21 Recovered,
     22 HookRan,
     23 LimitsSet,
+    30 FilesChanged,
+    31 FilesRestored,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

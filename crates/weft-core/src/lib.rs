@@ -11,6 +11,7 @@ pub mod ask;
 pub mod conversation;
 pub mod event;
 pub mod failure;
+pub mod files;
 pub mod id;
 pub mod limits;
 pub mod message;

@@ -10,6 +10,7 @@ use crate::ask::{Ask, Grant};
 use crate::conversation::Change;
 pub use crate::conversation::{CallProgress, Conversation, Queued, Stage};
 use crate::event::{EndReason, Event, Origin, Spent, StopCause};
+use crate::files::FileHistory;
 use crate::id::SessionId;
 use crate::limits::Limits;
 use crate::message::calls_of;
@@ -118,6 +119,9 @@ pub struct State {
     pub estimated_tokens: u64,
     /// The first event that the conversation is made of.
     pub context_from: u64,
+    /// Which turns changed files, and can be taken back.
+    #[serde(default)]
+    pub files: FileHistory,
     #[serde(skip)]
     pub conversation: Conversation,
 }
@@ -146,6 +150,7 @@ impl State {
             context_tokens: 0,
             estimated_tokens: 0,
             context_from: 1,
+            files: FileHistory::default(),
             conversation: Conversation::default(),
         }
     }
@@ -297,6 +302,8 @@ impl State {
                 self.phase = Phase::Ready;
                 self.spend(compacted.spent.as_ref(), true);
             }
+            Event::FilesChanged(changed) => self.files.changed(changed),
+            Event::FilesRestored(restored) => self.files.restored(restored),
             Event::InputReceived(_)
             | Event::InputWithdrawn(_)
             | Event::ToolStarted(_)

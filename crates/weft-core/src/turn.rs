@@ -10,14 +10,16 @@
 //!                 └─timer─ Retrying            Compacting ◀──┘ near the window
 //! ```
 
+mod files;
+
 use std::collections::{HashMap, HashSet};
 
 use crate::ask::{Answer, Ask, AskKind, Choice};
 use crate::event::{
     AskAnswered, AskRaised, AskWithdrawn, Compacted, CompactionCause, CompactionStarted, Delivery, EndReason, Event,
-    GrantGiven, HookRan, InputReceived, InputWithdrawn, LimitsSet, ModeSet, ModelSet, Outcome, Output, Recovered,
-    RoundAnswered, RoundFailed, RoundStarted, SessionStarted, Spent, StopCause, StopReason, StopRequested, TitleSet,
-    ToolFinished, ToolStarted, TurnEnded, TurnStarted, Withdrawn,
+    FilesChanged, FilesRestored, GrantGiven, HookRan, InputReceived, InputWithdrawn, LimitsSet, ModeSet, ModelSet,
+    Outcome, Output, Recovered, RoundAnswered, RoundFailed, RoundStarted, SessionStarted, Spent, StopCause, StopReason,
+    StopRequested, TitleSet, ToolFinished, ToolStarted, TurnEnded, TurnStarted, Withdrawn,
 };
 use crate::failure::{Failure, FailureKind};
 use crate::id::{AskId, CallId, InputId};
@@ -85,6 +87,8 @@ pub enum Input {
     SetLimits(Limits),
     SetTitle(TitleSet),
     HookRan(HookRan),
+    FilesChanged(FilesChanged),
+    FilesRestored(FilesRestored),
 }
 
 /// Something the driver must now do.
@@ -129,6 +133,8 @@ pub enum Rejected {
     NothingToContinue,
     #[error("this input is no longer queued")]
     NotQueued,
+    #[error("a turn is under way: wait for its end or stop it first; if it was cut off, `weft resume` ends it")]
+    Busy,
 }
 
 /// A session being worked on: its state and what this process alone knows of it.
@@ -143,6 +149,8 @@ pub struct Machine {
     questions: u64,
     /// The conversation is compacted when it reaches this many tokens.
     compact_at: u64,
+    /// What the turn did to the files, told when it ends.
+    files: Option<FilesChanged>,
 }
 
 impl Machine {
@@ -155,6 +163,7 @@ impl Machine {
             preparing: HashMap::new(),
             questions: 0,
             compact_at: u64::MAX,
+            files: None,
         }
     }
 
@@ -196,6 +205,8 @@ impl Machine {
             Input::SetMode(_) | Input::SetModel(_) | Input::SetLimits(_) => {}
             Input::SetTitle(title) => self.emit(title),
             Input::HookRan(ran) => self.emit(ran),
+            Input::FilesChanged(changed) => self.files_changed(changed),
+            Input::FilesRestored(restored) => self.restored(restored)?,
         }
         Ok(std::mem::take(&mut self.effects))
     }
@@ -498,6 +509,9 @@ impl Machine {
     fn end_turn(&mut self, reason: EndReason) {
         let turn = self.state.turn.as_ref().map_or(self.state.turns, |turn| turn.number);
         let failed = matches!(reason, EndReason::ModelFailed { .. });
+        if let Some(files) = self.files.take() {
+            self.emit(files);
+        }
         self.emit(TurnEnded { turn, reason });
         // What was said meanwhile is the next turn; a model that just failed is not asked again.
         if !self.state.conversation.queue.is_empty() && !failed {

@@ -36,6 +36,7 @@ pub struct Config {
     pub permissions: PermissionSettings,
     /// What commands run in.
     pub sandbox: SandboxSettings,
+    pub undo: UndoSettings,
     /// More models, or other facts about known ones, by `provider/model`.
     pub models: Table,
 }
@@ -52,6 +53,23 @@ pub struct BudgetSettings {
     pub turn_usd: Option<f64>,
     /// In a calendar month, by provider.
     pub providers: BTreeMap<String, f64>,
+}
+
+/// What is kept so that turns can be taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct UndoSettings {
+    pub enabled: bool,
+    /// How long.
+    pub keep_days: u64,
+    /// Larger files are not kept.
+    pub largest_file_mb: u64,
+}
+
+impl Default for UndoSettings {
+    fn default() -> Self {
+        Self { enabled: true, keep_days: 30, largest_file_mb: 100 }
+    }
 }
 
 /// A provider that is not built in, or other settings for one that is.
@@ -172,7 +190,7 @@ impl Loaded {
     fn take(&mut self, path: &Path, trust: Trust, table: Table, loosest: &mut Mode) {
         let names_mode = table.contains_key("mode");
         for (key, value) in table {
-            if trust == Trust::Project && matches!(key.as_str(), "providers" | "hooks" | "budget" | "models") {
+            if trust == Trust::Project && matches!(key.as_str(), "providers" | "hooks" | "budget" | "models" | "undo") {
                 self.warn(path, &key, "only your own settings may say this; it is left out");
                 continue;
             }
@@ -220,6 +238,7 @@ impl Loaded {
                     return Err("a project may only say `sandbox = \"required\"`; it is left out".to_owned());
                 }
             },
+            "undo" => config.undo = typed(value)?,
             "models" => {
                 let models: Table = typed(value)?;
                 Catalog::with_user_models(&models).map_err(|error| error.to_string())?;

@@ -19,12 +19,14 @@ use weft_core::event::{Compacted, Outcome, Output, SessionStarted};
 use weft_core::state::Stage;
 use weft_core::turn::Verdict;
 use weft_core::{
-    AskId, CallId, Effect, Event, Failure, FailureKind, Input, Machine, Phase, Recorded, SessionId, State, ToolCall,
+    AskId, CallId, Effect, Event, Failure, FailureKind, Input, Machine, Mode, Phase, Recorded, SessionId, State,
+    ToolCall,
 };
 use weft_model::{Admission, Priority, Request};
 use weft_store::{Append, StoreError};
 use weft_tool::{Context, Policy, ReadMarks, Role, Rules, guard};
 
+use crate::checkpoint::{self, Checkpoint};
 use crate::effects::{self, Listener, ROUND_KEY};
 use crate::engine::Shared;
 use crate::error::EngineError;
@@ -81,6 +83,8 @@ pub struct Driver {
     read_marks: ReadMarks,
     /// What the person's rules say in this session, read anew in every turn.
     rules: Option<Arc<Rules>>,
+    /// What the files were before the turn that is under way.
+    checkpoint: Checkpoint,
     /// The first event of a session that is not on disk yet.
     begin: Option<SessionStarted>,
     /// Whether a turn that was found under way has been carried on.
@@ -110,6 +114,7 @@ impl Driver {
             title_wanted,
             read_marks: ReadMarks::default(),
             rules: None,
+            checkpoint: Checkpoint::default(),
             taken_over: begin.is_some(),
             begin,
         }
@@ -158,6 +163,8 @@ impl Driver {
         if !abandoned {
             return Ok(());
         }
+        self.look_at_files();
+        self.checkpoint.take_over();
         let mut partial = String::new();
         let mut outputs = Vec::new();
         for (key, text) in self.shared.store.partials(self.session)? {
@@ -221,10 +228,16 @@ impl Driver {
             self.step(Input::Begin(started), &mut effects)?;
         }
         for (input, reply) in batch.inputs {
+            if self.machine.ends_turn(&input) {
+                self.finish_files(&mut effects).await?;
+            }
             let result = self.step(input, &mut effects);
             if let Some(reply) = reply {
                 replies.push((reply, result));
             }
+        }
+        if self.machine.has_ended_turn() {
+            self.finish_files(&mut effects).await?;
         }
         let committed = self.commit(!effects.is_empty()).await;
         for (reply, result) in replies {
@@ -241,6 +254,24 @@ impl Driver {
         }
         self.after_commit(&events);
         Ok(())
+    }
+
+    /// What the turn did to the files becomes part of the log, once.
+    async fn finish_files(&mut self, effects: &mut Vec<Effect>) -> Result<(), EngineError> {
+        match self.checkpoint.finish().await {
+            Ok(Some(changed)) => {
+                if let Some(shadows) = &self.shared.shadows {
+                    let workspace = self.machine.state().workspace.as_ref();
+                    checkpoint::prune(shadows.of(workspace), self.shared.clock.now());
+                }
+                self.step(Input::FilesChanged(changed), effects)
+            }
+            Ok(None) => Ok(()),
+            Err(problem) => {
+                self.shared.publish(self.session, &Live::Notice(problem.into()));
+                Ok(())
+            }
+        }
     }
 
     /// Steps the machine. The guard's word is asked at once where it needs no hook, so that a call
@@ -365,6 +396,11 @@ impl Driver {
                 if given.always {
                     self.remember(&given.grant);
                 }
+            }
+            if let Event::TurnStarted(_) = event
+                && self.machine.state().mode != Mode::Safe
+            {
+                self.look_at_files();
             }
             if let Event::TurnEnded(_) = event {
                 self.rules = None;
@@ -503,7 +539,32 @@ impl Driver {
         };
         let otherwise =
             Done::Tool { call: call.id.clone(), outcome: Outcome::Failed, output, millis: 0, ran: Vec::new() };
-        launch(&mut self.running, otherwise, effects::run_tool(shared, call, context));
+        let ready = self.before_effect(&call.id);
+        let session = self.session;
+        launch(&mut self.running, otherwise, async move {
+            if let Some(ready) = ready {
+                for notice in ready.wait().await {
+                    shared.publish(session, &Live::Notice(notice.into()));
+                }
+            }
+            effects::run_tool(shared, call, context).await
+        });
+    }
+
+    /// Looks at the files before the turn changes them, beside the model's answer.
+    fn look_at_files(&mut self) {
+        let state = self.machine.state();
+        if let (Some(shadows), Some(turn)) = (&self.shared.shadows, &state.turn) {
+            self.checkpoint.begin(shadows.of(state.workspace.as_ref()), self.session, turn.number);
+        }
+    }
+
+    /// What a call that can change files waits for.
+    fn before_effect(&mut self, call: &CallId) -> Option<checkpoint::Ready> {
+        let calls = &self.machine.state().conversation.calls;
+        let access = calls.iter().find(|progress| progress.call.id == *call)?.plan.access.clone();
+        self.look_at_files();
+        self.checkpoint.before(&access)
     }
 
     fn prepare_with_hooks(&mut self, call: ToolCall, question: u64) {
@@ -629,7 +690,9 @@ const fn carries_on(input: &Input) -> bool {
         | Input::SetModel(_)
         | Input::SetLimits(_)
         | Input::SetTitle(_)
-        | Input::HookRan(_) => false,
+        | Input::HookRan(_)
+        | Input::FilesChanged(_)
+        | Input::FilesRestored(_) => false,
         Input::Begin(_)
         | Input::Submit { .. }
         | Input::Continue

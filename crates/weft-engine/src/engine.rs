@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use weft_model::{Catalog, Gate, Model};
 use weft_store::audit::Audit;
 use weft_store::{Commit, Options, Owner, Store, StoreError};
 use weft_tool::broker::Broker;
+use weft_tool::shadow::{self, Shadow, Shadows};
 use weft_tool::{Guard, GuardConfig, Registry};
 
 use crate::agent::{self, Agent};
@@ -114,6 +115,8 @@ pub(crate) struct Shared {
     pub hooks: Hooks,
     pub models: Models,
     pub permissions: Permissions,
+    /// What the files of workspaces were. A database elsewhere has none.
+    pub shadows: Option<Shadows>,
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
     slots: Mutex<HashMap<SessionId, Slot>>,
     timers: Mutex<Timers>,
@@ -164,6 +167,16 @@ impl Engine {
     pub fn open(setup: Setup) -> Result<Self, EngineError> {
         // Who brings a store of their own simulates.
         let audit = if setup.store.is_some() { Audit::nowhere() } else { crate::audit::open(&setup.home) };
+        let keeps_files = setup.store.is_none() && setup.config.undo.enabled;
+        let shadows = keeps_files.then(|| {
+            let undo = &setup.config.undo;
+            let limits = shadow::Limits {
+                largest_file: undo.largest_file_mb.saturating_mul(1 << 20),
+                keep_days: undo.keep_days,
+                ..shadow::Limits::default()
+            };
+            Shadows::new(&setup.home.data, limits)
+        });
         let (store, notice) = match setup.store {
             Some(store) => (store, None),
             None => {
@@ -203,6 +216,7 @@ impl Engine {
             audit,
             broker,
             models,
+            shadows,
             random: setup.random,
             slots: Mutex::default(),
             timers: Mutex::default(),
@@ -449,10 +463,19 @@ impl Engine {
         Watch { inbox, closed: false }
     }
 
+    pub(crate) fn shadow_of(&self, workspace: &Path) -> Option<Arc<Shadow>> {
+        self.shared.shadows.as_ref().map(|shadows| shadows.of(workspace))
+    }
+
+    /// A name that nothing else has.
+    pub(crate) fn draw_name(&self) -> String {
+        self.shared.draw(|number| format!("{number:016x}"))
+    }
+
     /// Hands an input to the session's driver, starting one if there is none, and waits until it is
     /// durable. Another process may have written meanwhile; then it is tried once more on what is
     /// there now.
-    async fn send(&self, session: SessionId, input: Input) -> Result<(), EngineError> {
+    pub(crate) async fn send(&self, session: SessionId, input: Input) -> Result<(), EngineError> {
         match self.send_once(session, input.clone()).await {
             Err(EngineError::Store(StoreError::Stale { .. })) => self.send_once(session, input).await,
             other => other,

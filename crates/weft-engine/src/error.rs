@@ -26,6 +26,8 @@ pub enum EngineError {
     Model(String),
     #[error("{0}")]
     Agent(String),
+    #[error("cannot do this with the files: {0}")]
+    Undo(String),
     #[error("the session stopped: {0}")]
     Stopped(String),
     #[error("cannot use `{path}`: {source}. Check that it exists and that you may write there, or set WEFT_HOME")]

@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod audit;
+mod checkpoint;
 pub mod clock;
 pub mod config;
 mod driver;
@@ -24,6 +25,7 @@ mod prompt_check;
 mod secrets;
 pub mod skills;
 mod titles;
+mod undo;
 mod watch;
 
 pub use clock::Clock;
@@ -33,4 +35,5 @@ pub use error::EngineError;
 pub use keys::vault;
 pub use models::providers;
 pub use paths::Home;
+pub use undo::Which;
 pub use watch::{Live, Watch};

@@ -340,6 +340,8 @@ fn project(connection: &Connection, n: i64, append: &Append, event: &Event) -> R
         | Event::ModeSet(_)
         | Event::ModelSet(_)
         | Event::LimitsSet(_)
+        | Event::FilesChanged(_)
+        | Event::FilesRestored(_)
         | Event::InputReceived(_)
         | Event::InputWithdrawn(_)
         | Event::TurnStarted(_)

@@ -20,6 +20,17 @@ pub(crate) struct Diff {
 
 impl Diff {
     pub fn new(path: &str, old: &str, new: &str) -> Self {
+        let Self { mut text, added, removed } = Self::whole(path, old, new);
+        if text.len() > LONGEST {
+            let kept = text::head(&text, LONGEST);
+            let kept = kept.rfind('\n').and_then(|end| kept.get(..end)).unwrap_or(kept);
+            text = format!("{kept}\n[… {} more of the diff not shown]\n", text::size((text.len() - kept.len()) as u64));
+        }
+        Self { text, added, removed }
+    }
+
+    /// However long it is.
+    pub fn whole(path: &str, old: &str, new: &str) -> Self {
         let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
         let (mut added, mut removed) = (0, 0);
         for change in diff.iter_all_changes() {
@@ -30,12 +41,7 @@ impl Diff {
             }
         }
         let before = if old.is_empty() { "/dev/null".to_owned() } else { format!("a/{path}") };
-        let mut text = diff.unified_diff().context_radius(3).header(&before, &format!("b/{path}")).to_string();
-        if text.len() > LONGEST {
-            let kept = text::head(&text, LONGEST);
-            let kept = kept.rfind('\n').and_then(|end| kept.get(..end)).unwrap_or(kept);
-            text = format!("{kept}\n[… {} more of the diff not shown]\n", text::size((text.len() - kept.len()) as u64));
-        }
+        let text = diff.unified_diff().context_radius(3).header(&before, &format!("b/{path}")).to_string();
         Self { text, added, removed }
     }
 

@@ -15,6 +15,7 @@ pub mod permission;
 pub mod process;
 pub mod registry;
 pub mod sandbox;
+pub mod shadow;
 pub mod tool;
 
 mod capture;

@@ -96,6 +96,13 @@ pub enum Command {
         #[command(subcommand)]
         command: SessionsCommand,
     },
+    /// Take back what the last turn did to the files
+    #[command(after_help = UNDO_HELP)]
+    Undo(UndoArgs),
+    /// Do again what `undo` took back
+    Redo(RedoArgs),
+    /// Show what a turn did to the files
+    Diff(DiffArgs),
     /// List the questions that wait for an answer
     Asks {
         /// One JSON object per line
@@ -175,6 +182,16 @@ Examples:
   weft resume 3k9q --mode auto
 
 Exit codes: 0 done or nothing to do, 1 failed, 3 waiting for an answer, 130 interrupted.";
+
+const UNDO_HELP: &str = "Works in and outside git, for everything that file tools and commands changed in this folder.
+A file that was changed since the turn ended is left as it is, unless --force is given.
+What `.gitignore` names is taken back only where a file tool changed it.
+
+Examples:
+  weft diff
+  weft undo
+  weft undo --turns 3
+  weft redo";
 
 const SESSIONS_HELP: &str = "Examples:
   weft sessions list
@@ -269,6 +286,42 @@ pub struct ResumeArgs {
     pub json: bool,
     #[command(flatten)]
     pub work: WorkArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct UndoArgs {
+    /// The session; if left out, the last one here that changed files
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// How many turns
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 1)]
+    pub turns: usize,
+    /// Take back files that were changed since, too; `redo` brings them back
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RedoArgs {
+    /// The session; if left out, the last one here in which something was taken back
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Overwrite files that were changed since, too
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// The session; if left out, the last one here that changed files
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// This turn, counted from 1; the last one that changed files if left out
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    pub turn: Option<u32>,
+    /// All turns of the session as one diff
+    #[arg(long)]
+    pub all: bool,
 }
 
 #[derive(Debug, Subcommand)]

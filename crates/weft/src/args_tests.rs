@@ -13,7 +13,7 @@ fn the_command_line_is_consistent() {
 fn help_says_what_to_type() {
     let mut command = Cli::command().term_width(80);
     let mut text = format!("{}\n", command.render_help());
-    for name in ["run", "resume", "answer", "auth", "usage", "config"] {
+    for name in ["run", "resume", "undo", "diff", "answer", "auth", "usage", "config"] {
         let subcommand = command.find_subcommand_mut(name).unwrap();
         text.push_str(&format!("\n===== {name}\n{}\n", subcommand.clone().term_width(80).render_help()));
     }

@@ -114,7 +114,7 @@ async fn a_turn_with_tools_leaves_its_marks_and_its_log() {
     assert_eq!(seen.len(), 2);
     assert!(seen[1].last_results.iter().any(|result| result.contains("hello")), "{:?}", seen[1].last_results);
     let kinds: Vec<u16> = log(&engine, session).iter().map(|recorded| recorded.event.kind()).collect();
-    assert_eq!(kinds, [1, 5, 7, 8, 9, 11, 12, 11, 12, 8, 9, 18], "the write ends before the command begins");
+    assert_eq!(kinds, [1, 5, 7, 8, 9, 11, 12, 11, 12, 8, 9, 30, 18], "the write ends before the command begins");
 }
 
 #[tokio::test]

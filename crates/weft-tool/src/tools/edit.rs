@@ -79,9 +79,7 @@ impl Tool for Edit {
     }
 
     fn detail(&self, input: &Value, policy: &Policy<'_>) -> Result<String, String> {
-        let target = Target::new(policy.workspace, input.clone())?;
-        let (whole, new) = target.apply()?;
-        Ok(Diff::new(&target.name, &whole.text, &new.text).text)
+        preview(policy.workspace, input.clone()).map(|(_, diff)| diff.text)
     }
 
     fn run<'a>(&'a self, _permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
@@ -96,6 +94,14 @@ impl Tool for Edit {
             .await
         })
     }
+}
+
+/// The file's name and what the edits would do to it.
+pub(super) fn preview(workspace: &Path, input: Value) -> Result<(String, Diff), String> {
+    let target = Target::new(workspace, input)?;
+    let (whole, new) = target.apply()?;
+    let diff = Diff::new(&target.name, &whole.text, &new.text);
+    Ok((target.name, diff))
 }
 
 struct Target {

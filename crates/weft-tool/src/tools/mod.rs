@@ -4,6 +4,7 @@ mod ask_user;
 mod edit;
 mod glob;
 mod list;
+mod preview_edit;
 mod read;
 mod search;
 mod shell;
@@ -28,5 +29,6 @@ pub(crate) fn builtin(sandbox: Arc<Sandbox>) -> Vec<Arc<dyn Tool>> {
         Arc::new(shell::Shell { sandbox }),
         Arc::new(ask_user::AskUser),
         Arc::new(todo::Todo),
+        Arc::new(preview_edit::PreviewEdit),
     ]
 }

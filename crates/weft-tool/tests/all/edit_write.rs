@@ -131,3 +131,17 @@ async fn an_edit_says_what_is_wrong() {
     let outside = world.run("edit", edit("../x", "a", "b")).await;
     assert_eq!(outside.outcome, Outcome::Denied);
 }
+
+#[tokio::test]
+async fn a_preview_shows_what_an_edit_would_do_and_does_not_do_it() {
+    let world = World::new();
+    world.file("a.txt", "one\ntwo\n");
+    let input = json!({"path": "a.txt", "edits": [{"old": "two", "new": "2"}]});
+    let text = world.ok("preview_edit", input.clone()).await;
+    assert!(text.contains("-two\n+2\n"), "{text}");
+    assert_eq!(world.content("a.txt"), "one\ntwo\n");
+    let wrong = world.fails("preview_edit", json!({"path": "a.txt", "old": "three", "new": "3"})).await;
+    assert!(wrong.contains("does not match"), "{wrong}");
+    world.ok("edit", input).await;
+    assert_eq!(world.content("a.txt"), "one\n2\n");
+}

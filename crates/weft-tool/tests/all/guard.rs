@@ -192,7 +192,7 @@ fn invalid_calls_are_explained() {
         (
             "raed",
             json!({}),
-            "There is no tool `raed`. The tools are read, write, edit, list, glob, search, shell, ask_user, todo.",
+            "There is no tool `raed`. The tools are read, write, edit, list, glob, search, shell, ask_user, todo, preview_edit.",
         ),
         ("read", json!("{\"path\": \"a\""), "The arguments are not valid JSON: EOF while parsing"),
         ("read", json!({"path": "a", "lines": 3}), "Unknown field `lines`. The fields are `path`, `offset`, `limit`."),
@@ -217,7 +217,7 @@ fn the_tools_cost_little_to_tell_of() {
             json!({"name": spec.name, "description": spec.description, "schema": spec.schema}).to_string().len()
         })
         .sum();
-    assert!(size < 2_800, "{size} bytes");
+    assert!(size < 3_000, "{size} bytes");
 }
 
 /// A tool that misbehaves as told.

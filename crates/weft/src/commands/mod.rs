@@ -16,6 +16,7 @@ mod sandbox;
 mod sessions;
 mod skills;
 mod transfer;
+mod undo;
 mod usage;
 
 use std::future::Future;
@@ -34,6 +35,9 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Command::Run(args)) => small(run::run(args)),
         Some(Command::Resume(args)) => small(resume::run(args)),
         Some(Command::Sessions { command }) => small(sessions::run(command)),
+        Some(Command::Undo(args)) => small(undo::undo(args)),
+        Some(Command::Redo(args)) => small(undo::redo(args)),
+        Some(Command::Diff(args)) => small(undo::diff(args)),
         Some(Command::Asks { json }) => small(asks::run(json)),
         Some(Command::Answer(args)) => small(answer::run(args)),
         Some(Command::Usage(args)) => small(usage::run(args)),
@@ -63,6 +67,7 @@ fn small(work: impl Future<Output = anyhow::Result<Exit>>) -> anyhow::Result<Exi
 pub use answer::read_answer;
 pub use first_words::begin_with_first_words;
 pub use sessions::{name as name_of, session_rows};
+pub use undo::{diff_rows, restored_rows};
 pub use usage::usage_rows;
 
 /// What a crash or an answer left in this folder, the newest first.

@@ -1,6 +1,7 @@
 //! Rows in plain words: what the person said, what a tool does and did, how a turn ended.
 
 use weft_core::event::{Display, EndReason, Outcome, TodoItem, TodoState, ToolFinished};
+use weft_core::files::{FilesRestored, Way, summary};
 use weft_core::{Answer, Choice, SessionId, UserPart};
 
 use super::clean::{clean, clean_row};
@@ -187,6 +188,22 @@ pub fn end_rows(reason: &EndReason, session: SessionId, look: &Look) -> Vec<Line
         | EndReason::Stuck { .. }
         | EndReason::ModelFailed { .. } => problem(&naming_session(&reason.to_string(), session), look),
     }
+}
+
+/// Files that were put back, or forward again.
+pub fn restored(restored: &FilesRestored) -> String {
+    let mut turns: Vec<u32> = restored.turns.clone();
+    turns.sort_unstable();
+    let turns = match turns.as_slice() {
+        [turn] => format!("turn {turn}"),
+        [first, .., last] => format!("turns {first} to {last}"),
+        [] => "nothing".to_owned(),
+    };
+    let words = match restored.way {
+        Way::Undo => "Took back",
+        Way::Redo => "Did again",
+    };
+    format!("{words} {turns}: {}", summary(&restored.files, restored.more))
 }
 
 /// A question and what was answered.

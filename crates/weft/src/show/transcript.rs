@@ -1,6 +1,7 @@
 //! A session told line by line, from its events and, while it runs, from what streams in between.
 
 use weft_core::event::{Event, Recorded, RoundAnswered, RoundFailed, Withdrawn};
+use weft_core::files::summary;
 use weft_core::message::Part;
 use weft_core::state::Queued;
 use weft_core::{Answer, Ask, AskId, CallId, FailureKind, InputId};
@@ -194,6 +195,17 @@ impl Transcript {
             Event::Recovered(recovered) => {
                 self.lost.clone_from(&recovered.interrupted);
                 self.remark("Carried on where it was interrupted.")
+            }
+            Event::FilesChanged(changed) => {
+                let words = summary(&changed.files, changed.more);
+                self.remark(&format!("{words}. `weft diff` shows it, `weft undo` takes it back."))
+            }
+            Event::FilesRestored(restored) => {
+                let mut lines = self.remark(&super::rows::restored(restored));
+                for kept in &restored.kept {
+                    lines.extend(self.remark(&format!("`{}` was left as it is: {}.", kept.path, kept.reason)));
+                }
+                lines
             }
             Event::HookRan(ran) => self.remark(&format!("Hook `{}`: {}", ran.hook, ran.result)),
             Event::Unknown(unknown) => {

@@ -225,6 +225,8 @@ impl Chat {
             | Event::CompactionStarted(_)
             | Event::Compacted(_)
             | Event::HookRan(_)
+            | Event::FilesChanged(_)
+            | Event::FilesRestored(_)
             | Event::Unknown(_) => {}
         }
         // The mode is in the status line; a row for each press of Shift+Tab would be noise.

@@ -7,6 +7,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use weft_core::event::Delivery;
+use weft_core::event::FilesRestored;
 use weft_core::{Mode, ModelName, SessionId, State, Status};
 use weft_engine::{Live as EngineLive, Watch};
 use weft_store::{GroupBy, ListFilter, UsageFilter};
@@ -19,7 +20,7 @@ use super::screen::Screen;
 use super::slash::{Slash, help_lines};
 use super::worker::{Job, Report, Worker};
 use crate::args::WorkArgs;
-use crate::commands::{begin_with_first_words, session_rows, usage_rows};
+use crate::commands::{begin_with_first_words, diff_rows, restored_rows, session_rows, usage_rows};
 use crate::headless::PAGE;
 use crate::open::Opened;
 use crate::show::rows::note;
@@ -380,6 +381,19 @@ impl Room {
             }
             Slash::Anyway => self.send_held_back(false),
             Slash::Redact => self.send_held_back(true),
+            Slash::Undo { turns, force } => {
+                let restored = engine.undo(self.session, turns, force).await?;
+                self.left_alone(&restored);
+            }
+            Slash::Redo { force } => {
+                let restored = engine.redo(self.session, force).await?;
+                self.left_alone(&restored);
+            }
+            Slash::Diff(which) => {
+                let text = engine.diff(self.session, which).await?;
+                let lines = diff_rows(&text, &self.narrow());
+                self.chat.print(lines.into_iter().map(|line| line.indented(GUTTER)).collect());
+            }
             // Handled where they are typed.
             Slash::Queue(_) | Slash::Clear | Slash::Quit => {}
         }
@@ -396,6 +410,14 @@ impl Room {
         }
         let (session, workspace) = (self.session, self.opened.workspace.clone());
         self.worker.send(Job::Say { session, text, delivery, workspace, as_it_is: !hidden });
+    }
+
+    /// What an undo did is in the log, and shown from there; that it did nothing is not.
+    fn left_alone(&mut self, restored: &FilesRestored) {
+        if restored.files.is_empty() && !restored.kept.is_empty() {
+            let lines = restored_rows(restored, &self.chat.look);
+            self.chat.print(lines);
+        }
     }
 
     /// The screen without its gutter.

@@ -1,6 +1,7 @@
 //! The chat's own commands, typed as `/name`.
 
 use weft_core::{Mode, ModelName};
+use weft_engine::Which;
 
 use crate::show::style::{CODE, DIM, GUTTER, Line, Look, PLAIN, Span};
 use crate::show::width::wrap;
@@ -14,6 +15,14 @@ pub enum Slash {
     Sessions,
     Resume(Option<String>),
     Fork(Option<u64>),
+    Undo {
+        turns: usize,
+        force: bool,
+    },
+    Redo {
+        force: bool,
+    },
+    Diff(Which),
     Usage,
     Queue(String),
     /// Send what was held back because of a secret, once.
@@ -25,16 +34,19 @@ pub enum Slash {
 }
 
 /// Name, arguments and what it does, in the order in which help shows them.
-pub const COMMANDS: [(&str, &str, &str); 11] = [
+pub const COMMANDS: [(&str, &str, &str); 14] = [
     ("help", "", "this list and the keys"),
     ("mode", "[safe|ask|auto]", "what it may do without asking"),
     ("model", "[PROVIDER/MODEL]", "the model from now on"),
     ("queue", "TEXT", "say something when this turn is over"),
     ("new", "", "start a new session"),
-    ("sessions", "", "the latest sessions of this folder"),
+    ("sessions", "", "latest sessions here"),
     ("resume", "[ID]", "go on with another session"),
     ("fork", "[SEQ]", "copy this session and go on in the copy"),
-    ("usage", "", "tokens and cost of this session"),
+    ("diff", "[TURN|all]", "what the last turn did to the files"),
+    ("undo", "[TURNS] [force]", "take back what the last turn did to the files"),
+    ("redo", "[force]", "do again what was taken back"),
+    ("usage", "", "tokens and cost so far"),
     ("clear", "", "clear the screen"),
     ("quit", "", "leave; the session stays"),
 ];
@@ -44,6 +56,8 @@ const COMMAND_COLUMNS: usize = 25;
 /// A screen on which the arguments are left out, for what a command does is worth more.
 const NARROW: usize = 64;
 const NAME_COLUMNS: usize = 11;
+/// What a command without arguments does, where two of them share a row.
+const BARE_COLUMNS: usize = 27;
 
 /// What keys do, as help shows it.
 pub const KEYS: [(&str, &str); 10] = [
@@ -64,10 +78,20 @@ const KEY_COLUMNS: (usize, usize) = (14, 25);
 
 /// All commands and keys, on a usual screen without scrolling.
 pub fn help_lines(look: &Look) -> Vec<Line> {
-    let mut lines: Vec<Line> = COMMANDS.iter().map(|command| command_line(command, look)).collect();
-    lines.push(Line::blank());
     let (key_columns, words) = KEY_COLUMNS;
     let beside = if look.width >= 2 * (key_columns + words) + GUTTER { 2 } else { 1 };
+    let (bare, with_arguments): (Vec<_>, Vec<_>) =
+        COMMANDS.iter().partition(|(_, arguments, _)| beside > 1 && arguments.is_empty());
+    let mut lines: Vec<Line> = with_arguments.into_iter().map(|command| command_line(command, look)).collect();
+    for pair in bare.chunks(beside) {
+        let mut line = Line::default();
+        for (name, _, what) in pair {
+            let typed = format!("/{name}");
+            line = line.with(format!("{typed:<NAME_COLUMNS$}"), CODE).with(format!("{what:<BARE_COLUMNS$}"), PLAIN);
+        }
+        lines.push(line.indented(GUTTER));
+    }
+    lines.push(Line::blank());
     for keys in KEYS.chunks(beside) {
         let mut line = Line::default();
         for (index, (key, what)) in keys.iter().enumerate() {
@@ -118,6 +142,17 @@ fn read(name: &str, argument: &str) -> Result<Slash, String> {
                 format!("`{argument}` is not the number of an event: write `/fork 42`, or `/fork` alone for all of it")
             })?)
         }
+        "undo" => {
+            let (turns, force) = forced(argument);
+            let turns = if turns.is_empty() { Ok(1) } else { turns.parse() };
+            Slash::Undo { turns: turns.map_err(|_| format!("`{argument}` is not a number of turns"))?, force }
+        }
+        "redo" => Slash::Redo { force: forced(argument).1 },
+        "diff" => Slash::Diff(match argument {
+            "" => Which::Last,
+            "all" => Which::All,
+            turn => Which::Turn(turn.parse().map_err(|_| format!("`{argument}` is not the number of a turn"))?),
+        }),
         "usage" => Slash::Usage,
         "queue" if argument.is_empty() => return Err("Say what to queue: `/queue then run the tests`".to_owned()),
         "queue" => Slash::Queue(argument.to_owned()),
@@ -127,6 +162,11 @@ fn read(name: &str, argument: &str) -> Result<Slash, String> {
         "quit" | "exit" => Slash::Quit,
         _ => return Err(unknown(name)),
     })
+}
+
+/// What stands before a `force`, and whether there is one.
+fn forced(argument: &str) -> (&str, bool) {
+    argument.strip_suffix("force").map_or((argument, false), |before| (before.trim(), true))
 }
 
 fn unknown(name: &str) -> String {

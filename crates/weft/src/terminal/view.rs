@@ -176,7 +176,7 @@ impl Chat {
             return Vec::new();
         };
         let matching = COMMANDS.iter().filter(|(known, _, _)| known.starts_with(name));
-        matching.take(self.height / 2).map(|command| command_line(command, &self.look)).collect()
+        matching.take(self.height * 2 / 3).map(|command| command_line(command, &self.look)).collect()
     }
 
     fn status(&self) -> Line {

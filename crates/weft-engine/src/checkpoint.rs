@@ -1,0 +1,166 @@
+//! The files of the turn that is under way: what they were before its first effect, and what became
+//! of them. Going through them begins with the turn, so that it is done by the time the model has
+//! answered; effects wait for it.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Shared as SharedFuture};
+use tokio::task::{JoinHandle, spawn_blocking};
+use weft_core::event::{Access, FilesChanged};
+use weft_core::files::{ChangedFile, FileChange};
+use weft_core::{SessionId, Timestamp};
+use weft_tool::shadow::{self, Look, Shadow, ShadowError, Shown, TurnChanges, TurnKey};
+
+/// What a look came to. Shared by all effects that wait for it.
+type Looked = SharedFuture<BoxFuture<'static, Result<Arc<Look>, Arc<str>>>>;
+
+#[derive(Default)]
+pub struct Checkpoint {
+    turn: Option<Turn>,
+    /// What the person has been told already.
+    told: Arc<Mutex<HashSet<String>>>,
+}
+
+struct Turn {
+    shadow: Arc<Shadow>,
+    key: TurnKey,
+    looked: Looked,
+    /// An effect has begun that can change files.
+    changing: bool,
+}
+
+/// What an effect waits for. Says what the person should know.
+pub struct Ready {
+    shadow: Arc<Shadow>,
+    key: TurnKey,
+    looked: Looked,
+    file: Option<PathBuf>,
+    told: Arc<Mutex<HashSet<String>>>,
+}
+
+impl Checkpoint {
+    /// A turn begins: looks at the files meanwhile.
+    pub fn begin(&mut self, shadow: Arc<Shadow>, session: SessionId, turn: u32) {
+        let key = TurnKey { session: session.to_string(), turn };
+        if self.turn.as_ref().is_some_and(|known| known.key == key) {
+            return;
+        }
+        let looking = Arc::clone(&shadow);
+        let looked = spawn_blocking(move || looking.look());
+        let looked = async move {
+            match looked.await {
+                Ok(Ok(look)) => Ok(Arc::new(look)),
+                Ok(Err(error)) => Err(error.to_string().into()),
+                Err(error) => Err(error.to_string().into()),
+            }
+        };
+        self.turn = Some(Turn { shadow, key, looked: looked.boxed().shared(), changing: false });
+    }
+
+    /// What a call must wait for before it begins.
+    pub fn before(&mut self, access: &Access) -> Option<Ready> {
+        let turn = self.turn.as_mut()?;
+        let file = match access {
+            Access::Read => return None,
+            Access::Write { path } => Some(PathBuf::from(path)),
+            Access::Run => None,
+        };
+        turn.changing = true;
+        Some(Ready {
+            shadow: Arc::clone(&turn.shadow),
+            key: turn.key.clone(),
+            looked: turn.looked.clone(),
+            file,
+            told: Arc::clone(&self.told),
+        })
+    }
+
+    /// The turn was cut off by a crash: what it had begun to change is still its doing.
+    pub fn take_over(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.changing |= turn.shadow.is_open(&turn.key);
+        }
+    }
+
+    /// The turn is over: what it changed. An error is for the person.
+    pub async fn finish(&mut self) -> Result<Option<FilesChanged>, String> {
+        let Some(turn) = self.turn.take().filter(|turn| turn.changing) else { return Ok(None) };
+        let Turn { shadow, key, .. } = turn;
+        let number = key.turn;
+        let finished: JoinHandle<Result<Option<TurnChanges>, ShadowError>> =
+            spawn_blocking(move || shadow.finish(&key));
+        match finished.await {
+            Ok(Ok(changes)) => Ok(changes.map(|changes| changed(number, changes))),
+            Ok(Err(error)) => Err(not_kept(&error)),
+            Err(error) => Err(not_kept(&error)),
+        }
+    }
+}
+
+impl Ready {
+    /// Until the effect may begin; says what the person has not been told yet. Without a checkpoint it
+    /// may begin as well, but cannot be taken back.
+    pub async fn wait(self) -> Vec<String> {
+        let told = Arc::clone(&self.told);
+        let mut notices = self.begin().await;
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        notices.retain(|notice| told.insert(notice.clone()));
+        notices
+    }
+
+    async fn begin(self) -> Vec<String> {
+        let look = match self.looked.await {
+            Ok(look) => look,
+            Err(error) => return vec![not_kept(&error)],
+        };
+        let notices = look.notices.clone();
+        let (shadow, key, file) = (self.shadow, self.key, self.file);
+        let begun = spawn_blocking(move || {
+            shadow.begin(&key, &look)?;
+            file.map_or(Ok(()), |file| shadow.touch(&key, &file))
+        });
+        match begun.await {
+            Ok(Ok(())) => notices,
+            Ok(Err(error)) => vec![not_kept(&error)],
+            Err(error) => vec![not_kept(&error)],
+        }
+    }
+}
+
+fn not_kept(error: &dyn std::fmt::Display) -> String {
+    format!("The files of this turn could not be kept, so it cannot be taken back: {error}.")
+}
+
+fn changed(turn: u32, changes: TurnChanges) -> FilesChanged {
+    FilesChanged {
+        turn,
+        before: changes.before.to_string(),
+        after: changes.after.to_string(),
+        files: changes.files.into_iter().map(file).collect(),
+        more: changes.more,
+    }
+}
+
+pub fn file(file: shadow::FileChange) -> ChangedFile {
+    ChangedFile {
+        path: file.path,
+        change: match file.shown {
+            Shown::Created => FileChange::Created,
+            Shown::Changed => FileChange::Changed,
+            Shown::Deleted => FileChange::Deleted,
+            Shown::Mode => FileChange::Mode,
+            Shown::NotKept => FileChange::NotKept,
+        },
+        added: file.lines.map(|(added, _)| added),
+        removed: file.lines.map(|(_, removed)| removed),
+    }
+}
+
+/// Forgets what is too old, when it is time; beside everything else.
+pub fn prune(shadow: Arc<Shadow>, now: Timestamp) {
+    // What cannot be cleared away now is cleared away another day.
+    drop(spawn_blocking(move || shadow.prune_if_due(now.0 / 1000)));
+}
