@@ -31,6 +31,8 @@ pub struct Config {
     pub hooks: Vec<HookConfig>,
     /// What may be done without asking, what is always asked, what never.
     pub permissions: PermissionSettings,
+    /// Programs and APIs whose tools sessions have, by name; see the crate that connects to them.
+    pub sources: Table,
     /// More models, or other facts about known ones, by `provider/model`.
     pub models: Table,
 }
@@ -153,7 +155,9 @@ impl Loaded {
     fn take(&mut self, path: &Path, trust: Trust, table: Table, loosest: &mut Mode) {
         let names_mode = table.contains_key("mode");
         for (key, value) in table {
-            if trust == Trust::Project && matches!(key.as_str(), "providers" | "hooks" | "budget" | "models") {
+            if trust == Trust::Project
+                && matches!(key.as_str(), "providers" | "hooks" | "budget" | "models" | "sources")
+            {
                 self.warn(path, &key, "only your own settings may say this; it is left out");
                 continue;
             }
@@ -191,6 +195,7 @@ impl Loaded {
                 rules.read(Path::new("/")).map_err(|error| error.to_string())?;
                 config.permissions.extend(rules);
             }
+            "sources" => config.sources = typed(value)?,
             "models" => {
                 let models: Table = typed(value)?;
                 Catalog::with_user_models(&models).map_err(|error| error.to_string())?;

@@ -13,7 +13,7 @@ use weft_core::{
 };
 use weft_model::{Catalog, Gate, Model};
 use weft_store::{Commit, Options, Owner, Store, StoreError};
-use weft_tool::{Guard, GuardConfig, Registry};
+use weft_tool::{Guard, GuardConfig, Registry, Toolbox};
 
 use crate::agent::{self, Agent};
 use crate::clock::Clock;
@@ -48,6 +48,8 @@ pub struct Setup {
     /// Replaces the database in `home`.
     pub store: Option<Store>,
     pub registry: Registry,
+    /// Where more tools come from.
+    pub toolbox: Option<Arc<dyn Toolbox>>,
 }
 
 /// Looks up an environment variable.
@@ -72,6 +74,7 @@ impl Setup {
             model: None,
             store: None,
             registry: Registry::builtin(),
+            toolbox: None,
         }
     }
 }
@@ -104,7 +107,8 @@ pub(crate) struct Shared {
     pub clock: Clock,
     pub store: Store,
     pub gate: Gate,
-    pub guard: Guard,
+    pub guard: Arc<Guard>,
+    pub toolbox: Option<Arc<dyn Toolbox>>,
     pub hooks: Hooks,
     pub models: Models,
     pub permissions: Permissions,
@@ -176,7 +180,8 @@ impl Engine {
         let models = Models::new(&setup.config, &setup.home, setup.env, setup.tape, setup.model, &registry);
         let gate = models.gate(&setup.config, &store, setup.clock);
         let secrets = models.secrets();
-        let guard = Guard::new(registry, GuardConfig { secrets: Arc::clone(&secrets), ..GuardConfig::default() });
+        let config = GuardConfig { secrets: Arc::clone(&secrets), ..GuardConfig::default() };
+        let guard = Arc::new(Guard::new(registry, config));
         let shared = Arc::new(Shared {
             hooks: Hooks::new(setup.config.hooks.clone(), secrets),
             permissions: Permissions::new(setup.config.permissions.clone(), setup.home.permissions()),
@@ -186,6 +191,7 @@ impl Engine {
             store,
             gate,
             guard,
+            toolbox: setup.toolbox,
             models,
             random: setup.random,
             slots: Mutex::default(),
@@ -206,6 +212,11 @@ impl Engine {
 
     pub fn gate(&self) -> &Gate {
         &self.shared.gate
+    }
+
+    /// The guard over the built-in tools.
+    pub fn guard(&self) -> &Guard {
+        &self.shared.guard
     }
 
     pub fn catalog(&self) -> &Catalog {

@@ -116,6 +116,12 @@ impl Guard {
         &self.registry
     }
 
+    /// The same guard over other tools; the places for commands stay shared.
+    #[must_use]
+    pub fn with_registry(&self, registry: Registry) -> Self {
+        Self { registry, secrets: Arc::clone(&self.secrets), processes: Arc::clone(&self.processes) }
+    }
+
     /// What a call touches. Calls that will be refused touch nothing.
     pub fn plan(&self, call: &ToolCall, workspace: &Path) -> Plan {
         let nothing = Plan { access: Access::Read, idempotent: false };

@@ -12,7 +12,9 @@ pub mod guard;
 pub mod permission;
 pub mod process;
 pub mod registry;
+pub mod service;
 pub mod tool;
+pub mod toolbox;
 
 mod capture;
 mod diff;
@@ -32,3 +34,4 @@ pub use permission::rules::{Decision, Rule, RuleError, Rules};
 pub use redact::{Redaction, Secrets};
 pub use registry::{Registry, Spec};
 pub use tool::{Context, Finished, LiveSink, Tool};
+pub use toolbox::Toolbox;

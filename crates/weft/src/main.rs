@@ -5,12 +5,15 @@ mod args;
 mod commands;
 mod exit;
 mod headless;
+mod offer;
 mod open;
 mod out;
 mod providers;
 mod show;
 mod size;
 mod spoken;
+mod source_args;
+mod sources;
 mod terminal;
 
 use std::process::ExitCode;
