@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::host::Question;
 use crate::naming;
 
-const MOST_FIELDS: usize = 12;
+const MOST_FIELDS: usize = 20;
 const LONGEST_QUESTION: usize = 600;
 const LONGEST_OPTION: usize = 100;
 const MOST_OPTIONS: usize = 30;

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
     ElicitResult, ElicitationAction, ElicitationCapability, ErrorData, Implementation, ListRootsResult,
-    ProgressNotificationParam, ProgressToken, RequestId, Root, RootsCapabilities, SamplingCapability, SamplingMessage,
-    SamplingMessageContentBlock,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, Root, RootsCapabilities, SamplingCapability,
+    SamplingMessage, SamplingMessageContentBlock,
 };
 use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext, RoleClient};
 use tokio::sync::Notify;
@@ -118,7 +118,9 @@ impl rmcp::ClientHandler for Handler {
             capabilities.elicitation =
                 Some(ElicitationCapability::new().with_form(Default::default()).with_url(Default::default()));
         }
+        // The newest version that is begun by shaking hands; a newer one is not negotiated like this.
         ClientConfig::new(capabilities, Implementation::new("weft", env!("CARGO_PKG_VERSION")))
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {

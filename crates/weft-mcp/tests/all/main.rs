@@ -9,5 +9,8 @@
     clippy::too_many_lines
 )]
 
+mod conformance;
 mod hostile;
+mod live;
+mod peers;
 mod world;
