@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use weft_tool::Redaction;
 
 use super::handler::Handler;
+use super::listening::Listening;
 use super::meter::Traffic;
 use super::{Connection, SourceError};
 use crate::config::OAuthClient;
@@ -39,7 +40,7 @@ pub async fn connect(
         redaction.scrub(&mut reason);
         SourceError::Start { source_name: name.to_owned(), reason }
     };
-    let client = client().map_err(|reason| failed(&reason))?;
+    let client = Listening::new(client().map_err(|reason| failed(&reason))?);
     let handler = Arc::new(handler);
     let mut refused = None;
     for lifecycle in super::lifecycles() {
@@ -51,6 +52,7 @@ pub async fn connect(
         let served = tokio::time::timeout(limits.connect, serving).await.map(|served| served.map_err(|error| *error));
         match served {
             Ok(Ok(running)) => {
+                client.settled().await;
                 return Ok(Connection {
                     name: name.to_owned(),
                     running,
@@ -81,7 +83,7 @@ type Served = Result<RunningService<RoleClient, Arc<Handler>>, Box<ClientInitial
 async fn serve(
     name: &str,
     spec: &HttpSpec,
-    client: reqwest::Client,
+    client: Listening,
     config: StreamableHttpClientTransportConfig,
     handler: Arc<Handler>,
     lifecycle: ClientLifecycleMode,

@@ -5,6 +5,7 @@ pub mod elicit;
 pub mod handler;
 pub mod host;
 pub mod http;
+mod listening;
 pub mod meter;
 pub mod stdio;
 

@@ -54,7 +54,7 @@ async fn everything_works_with_a_real_peer() {
     assert!(said("get-sum", json!({"a": 2, "b": 3})).await.contains('5'));
     assert!(said("get-tiny-image", json!({})).await.contains("[An image (image/png, about"));
     assert!(said("get-structured-content", json!({"location": "Chicago"})).await.contains("Light rain"));
-    let wrong = world.call("mcp__it__get-sum", json!({"a": "two"})).await;
+    let wrong = world.call("mcp__it__get-sum", json!({"a": "two", "b": 3})).await;
     assert_eq!(wrong.outcome, Outcome::Failed, "{}", wrong.output.text);
     // Roots are the workspace.
     let roots = said("get-roots-list", json!({})).await;
