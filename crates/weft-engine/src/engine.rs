@@ -219,6 +219,11 @@ impl Engine {
         &self.shared.guard
     }
 
+    /// The person's rules for a folder.
+    pub fn rules(&self, workspace: &std::path::Path) -> weft_tool::Rules {
+        self.shared.permissions.rules(workspace, &[])
+    }
+
     pub fn catalog(&self) -> &Catalog {
         self.shared.models.catalog()
     }

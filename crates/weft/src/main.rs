@@ -11,9 +11,9 @@ mod out;
 mod providers;
 mod show;
 mod size;
-mod spoken;
 mod source_args;
 mod sources;
+mod spoken;
 mod terminal;
 
 use std::process::ExitCode;

@@ -16,14 +16,14 @@ use weft_engine::{Engine, Home, Live, NewSession};
 use weft_mcp::naming;
 use weft_mcp::server::{Offer, Talk};
 use weft_store::ListFilter;
-use weft_tool::{Context, Policy, ReadMarks, Verdict};
+use weft_tool::{Context, Policy, ReadMarks, Role, Verdict};
 
 const RUN_AGENT: &str = "run_agent";
 const SCHEME: &str = "weft://sessions/";
 const SESSIONS_LISTED: usize = 50;
 const LONGEST_TRANSCRIPT: usize = 512 * 1024;
 /// Tools that make sense only inside a session.
-const INSIDE_ONLY: [&str; 2] = ["ask_user", "todo"];
+const INSIDE_ONLY: [&str; 3] = ["ask_user", "todo", "skill"];
 
 pub struct WeftOffer {
     pub engine: Engine,
@@ -129,9 +129,11 @@ impl WeftOffer {
         let guard = self.engine.guard();
         let call = ToolCall { id: CallId::new("mcp".to_owned()), name: tool.to_owned(), input, signature: None };
         let outputs = self.home.outputs(self.session);
+        let rules = Arc::new(self.engine.rules(&self.workspace));
         let policy = Policy {
             mode: self.mode,
-            grants: &[],
+            role: Role::Worker,
+            rules: &rules,
             workspace: &self.workspace,
             outputs: &outputs,
             read_marks: &self.read_marks,
@@ -147,7 +149,8 @@ impl WeftOffer {
             workspace: self.workspace.clone(),
             outputs,
             mode: self.mode,
-            grants: Vec::new(),
+            role: Role::Worker,
+            rules: Arc::clone(&rules),
             approved,
             read_marks: self.read_marks.clone(),
             cancel: talk.cancel().clone(),
