@@ -12,6 +12,7 @@ use rmcp::transport::auth::{
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::client::http::install_tls;
 use crate::config::OAuthClient;
 use crate::naming;
 
@@ -82,6 +83,7 @@ pub async fn manager(
     client: Option<(&OAuthClient, Option<String>)>,
 ) -> Result<AuthorizationManager, String> {
     let said = |error: AuthError| error.to_string();
+    install_tls();
     let mut manager = AuthorizationManager::new(url.as_str()).await.map_err(said)?;
     manager.set_credential_store(Kept { source: source.to_owned(), tokens });
     // Without a way to the sign-in server the request still goes out, and its answer counts.
@@ -96,6 +98,7 @@ pub async fn manager(
 /// Signs in. `open` gets the address that the person has to visit.
 pub async fn sign_in(sign_in: SignIn<'_>, open: impl FnOnce(&str)) -> Result<(), LoginError> {
     let failed = |reason: String| LoginError::Failed(sign_in.source.to_owned(), naming::clean(&reason, 300));
+    install_tls();
     let listener = TcpListener::bind("127.0.0.1:0").await.map_err(|error| failed(error.to_string()))?;
     let port = listener.local_addr().map_err(|error| failed(error.to_string()))?.port();
     let redirect = format!("http://127.0.0.1:{port}/callback");

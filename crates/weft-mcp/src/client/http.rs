@@ -103,11 +103,16 @@ async fn serve(
     serving.map_err(Box::new)
 }
 
+/// Settles which cryptography TLS uses, once for the process.
+pub fn install_tls() {
+    // A second call finds it installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
 /// A client that follows no redirects: a source's address is what the person wrote.
 #[allow(clippy::disallowed_methods, reason = "sources are reached here and nowhere else")]
 pub fn client() -> Result<reqwest::Client, String> {
-    // A second call finds it installed already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    install_tls();
     reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(std::time::Duration::from_secs(15))

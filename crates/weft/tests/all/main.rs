@@ -15,5 +15,6 @@ mod chat;
 mod crash;
 mod run;
 mod sessions;
+mod sources;
 mod trouble;
 mod world;
