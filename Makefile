@@ -7,7 +7,7 @@ export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cac
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: run build test lint deny bench fuzz install clean
+.PHONY: run build test lint deny bench fuzz install clean mcp-peers
 
 run: ## Build and start a chat in this folder
 	$(CARGO) run --release -p weft
@@ -18,12 +18,20 @@ build:
 install: ## Put `weft` into ~/.cargo/bin
 	$(CARGO) install --locked --path crates/weft
 
-test: lint
+test: lint mcp-peers
 ifdef NEXTEST
 	$(CARGO) nextest run --workspace --no-fail-fast
 else
 	$(CARGO) test --workspace
 endif
+
+# The MCP tests talk to other people's programs; npm brings them, and a Node that is new enough.
+MCP_PEERS := tests/mcp/node_modules/.installed
+mcp-peers: $(MCP_PEERS)
+$(MCP_PEERS): tests/mcp/package.json tests/mcp/package-lock.json
+	cd tests/mcp && npm ci --no-audit --no-fund --loglevel=error
+	tests/mcp/node_modules/node/bin/node --version
+	touch $@
 
 lint:
 	$(CARGO) fmt --all --check

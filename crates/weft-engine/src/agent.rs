@@ -79,6 +79,16 @@ impl Agent {
         limits
     }
 
+    /// Whether its list of tools has this one. `mcp__docs__*` stands for all tools of a source.
+    pub fn may_use(&self, tool: &str) -> bool {
+        self.tools.as_ref().is_none_or(|names| {
+            names.iter().any(|name| match name.strip_suffix('*') {
+                Some(beginning) => tool.starts_with(beginning),
+                None => name == tool,
+            })
+        })
+    }
+
     /// Finds `agents/NAME/AGENT.md` in the project, then in the user's settings.
     pub fn find(name: &str, home: &Home, workspace: &Path) -> Result<Self, EngineError> {
         if name == DEFAULT {

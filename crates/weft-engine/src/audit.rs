@@ -164,6 +164,10 @@ fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
                 ..new(Category::Session, "turn.ended", "end")
             }
         }
+        Event::FilesRestored(restored) => Entry {
+            details: Some(json!({ "files": restored.files.len(), "left_alone": restored.kept.len() })),
+            ..new(Category::File, "files.restored", "restore")
+        },
         Event::Recovered(recovered) => Entry {
             severity: Severity::Warning,
             details: Some(json!({ "interrupted": recovered.interrupted.len() })),
@@ -176,6 +180,7 @@ fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
         | Event::RoundStarted(_)
         | Event::ToolStarted(_)
         | Event::CompactionStarted(_)
+        | Event::FilesChanged(_)
         | Event::Unknown(_) => return None,
     })
 }

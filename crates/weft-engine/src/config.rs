@@ -37,6 +37,8 @@ pub struct Config {
     /// What commands run in.
     pub sandbox: SandboxSettings,
     pub undo: UndoSettings,
+    /// Programs and APIs whose tools sessions have, by name; see the crate that connects to them.
+    pub sources: Table,
     /// More models, or other facts about known ones, by `provider/model`.
     pub models: Table,
 }
@@ -190,7 +192,9 @@ impl Loaded {
     fn take(&mut self, path: &Path, trust: Trust, table: Table, loosest: &mut Mode) {
         let names_mode = table.contains_key("mode");
         for (key, value) in table {
-            if trust == Trust::Project && matches!(key.as_str(), "providers" | "hooks" | "budget" | "models" | "undo") {
+            if trust == Trust::Project
+                && matches!(key.as_str(), "providers" | "hooks" | "budget" | "models" | "undo" | "sources")
+            {
                 self.warn(path, &key, "only your own settings may say this; it is left out");
                 continue;
             }
@@ -239,6 +243,7 @@ impl Loaded {
                 }
             },
             "undo" => config.undo = typed(value)?,
+            "sources" => config.sources = typed(value)?,
             "models" => {
                 let models: Table = typed(value)?;
                 Catalog::with_user_models(&models).map_err(|error| error.to_string())?;

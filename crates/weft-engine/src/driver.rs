@@ -140,6 +140,7 @@ impl Driver {
 
     async fn work(&mut self) -> Result<(), EngineError> {
         while let Some(batch) = self.next_batch().await {
+            self.open_toolbox(&batch).await;
             if !self.taken_over && batch.inputs.iter().any(|(input, _)| carries_on(input)) {
                 self.taken_over = true;
                 if let Err(error) = self.take_over().await {
@@ -150,6 +151,19 @@ impl Driver {
             self.handle(batch).await?;
         }
         Ok(())
+    }
+
+    /// Before a turn begins or is carried on, asks what tools there are from outside.
+    async fn open_toolbox(&self, batch: &Batch) {
+        let Some(toolbox) = &self.shared.toolbox else { return };
+        if self.chosen.is_some() || !batch.inputs.iter().any(|(input, _)| carries_on(input)) {
+            return;
+        }
+        let begin = self.begin.as_ref().map(|started| started.workspace.clone());
+        let workspace = begin.unwrap_or_else(|| self.machine.state().workspace.clone());
+        for notice in toolbox.ready(workspace.as_ref()).await {
+            self.shared.publish(self.session, &Live::Notice(notice.into()));
+        }
     }
 
     /// A turn that was under way when its process died is carried on before anything else.
@@ -328,7 +342,8 @@ impl Driver {
             outputs: &outputs,
             read_marks: &self.read_marks,
         };
-        match self.shared.guard.prepare(call, &policy) {
+        let guard = self.chosen.as_ref().map_or(&self.shared.guard, |chosen| &chosen.guard);
+        match guard.prepare(call, &policy) {
             guard::Verdict::Run { summary } => Verdict::Run { summary },
             guard::Verdict::Refuse { outcome, text, summary } => Verdict::Refuse { outcome, text, summary },
             guard::Verdict::Ask { kind, question } => {
@@ -539,6 +554,7 @@ impl Driver {
         };
         let otherwise =
             Done::Tool { call: call.id.clone(), outcome: Outcome::Failed, output, millis: 0, ran: Vec::new() };
+        let guard = Arc::clone(self.chosen.as_ref().map_or(&self.shared.guard, |chosen| &chosen.guard));
         let ready = self.before_effect(&call.id);
         let session = self.session;
         launch(&mut self.running, otherwise, async move {
@@ -547,7 +563,7 @@ impl Driver {
                     shared.publish(session, &Live::Notice(notice.into()));
                 }
             }
-            effects::run_tool(shared, call, context).await
+            effects::run_tool(shared, guard, call, context).await
         });
     }
 

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use weft_core::event::{RoundAnswered, Spent};
 use weft_core::{Failure, FailureKind, Input, SessionId, ToolCall, Usage};
 use weft_model::{Chunk, ChunkStream};
-use weft_tool::{Context, Finished};
+use weft_tool::{Context, Finished, Guard};
 
 use crate::driver::Done;
 use crate::engine::Shared;
@@ -100,7 +100,7 @@ impl Listener {
                 Some(Chunk::ToolDelta { .. }) => {}
                 Some(Chunk::Done(answer)) => {
                     let spent = spent(answer.usage);
-                    return Input::Answered(self.answered(answer, spent));
+                    return Input::Answered(self.answered(&chosen.guard, answer, spent));
                 }
                 Some(Chunk::Failed { failure, usage }) => {
                     return Input::CallFailed { failure, partial: partial.text, spent: usage.map(spent) };
@@ -113,10 +113,9 @@ impl Listener {
         }
     }
 
-    fn answered(&self, answer: weft_model::Answer, spent: Spent) -> RoundAnswered {
+    fn answered(&self, guard: &Guard, answer: weft_model::Answer, spent: Spent) -> RoundAnswered {
         let workspace = self.workspace.as_ref();
-        let plan =
-            weft_core::message::calls_of(&answer.parts).map(|call| self.shared.guard.plan(call, workspace)).collect();
+        let plan = weft_core::message::calls_of(&answer.parts).map(|call| guard.plan(call, workspace)).collect();
         RoundAnswered { parts: answer.parts, stop: answer.stop, spent, plan }
     }
 
@@ -128,7 +127,7 @@ impl Listener {
 }
 
 /// Runs one tool through the guard, showing and saving its output as it comes.
-pub async fn run_tool(shared: Arc<Shared>, call: ToolCall, mut context: Context) -> Done {
+pub async fn run_tool(shared: Arc<Shared>, guard: Arc<Guard>, call: ToolCall, mut context: Context) -> Done {
     let started = Instant::now();
     let (session, workspace) = (context.session, context.workspace.clone());
     let (sender, mut output) = mpsc::unbounded_channel::<String>();
@@ -136,7 +135,7 @@ pub async fn run_tool(shared: Arc<Shared>, call: ToolCall, mut context: Context)
         let _ = sender.send(text.to_owned());
     });
     let mut seen = Partial::new(PARTIAL_OUTPUT_CAP);
-    let mut run = Box::pin(shared.guard.run(&call, context));
+    let mut run = Box::pin(guard.run(&call, context));
     let mut finished: Finished = loop {
         if seen.is_due() {
             seen.save(&shared, session, call.id.as_str()).await;

@@ -16,7 +16,7 @@ use weft_store::audit::Audit;
 use weft_store::{Commit, Options, Owner, Store, StoreError};
 use weft_tool::broker::Broker;
 use weft_tool::shadow::{self, Shadow, Shadows};
-use weft_tool::{Guard, GuardConfig, Registry};
+use weft_tool::{Guard, GuardConfig, Registry, Toolbox};
 
 use crate::agent::{self, Agent};
 use crate::audit::AuditWitness;
@@ -52,6 +52,8 @@ pub struct Setup {
     /// Replaces the database in `home`.
     pub store: Option<Store>,
     pub registry: Registry,
+    /// Where more tools come from.
+    pub toolbox: Option<Arc<dyn Toolbox>>,
 }
 
 /// Looks up an environment variable.
@@ -77,6 +79,7 @@ impl Setup {
             model: None,
             store: None,
             registry: Registry::builtin_in(Arc::new(sandbox)),
+            toolbox: None,
         }
     }
 }
@@ -109,9 +112,10 @@ pub(crate) struct Shared {
     pub clock: Clock,
     pub store: Store,
     pub gate: Gate,
-    pub guard: Guard,
+    pub guard: Arc<Guard>,
     pub audit: Audit,
     pub broker: Broker,
+    pub toolbox: Option<Arc<dyn Toolbox>>,
     pub hooks: Hooks,
     pub models: Models,
     pub permissions: Permissions,
@@ -203,7 +207,7 @@ impl Engine {
         let secrets = models.secrets();
         let guard_config =
             GuardConfig { secrets: Arc::clone(&secrets), witness: Some(witness), ..GuardConfig::default() };
-        let guard = Guard::new(registry, guard_config);
+        let guard = Arc::new(Guard::new(registry, guard_config));
         let shared = Arc::new(Shared {
             hooks: Hooks::new(setup.config.hooks.clone(), secrets),
             permissions: Permissions::new(setup.config.permissions.clone(), setup.home.permissions()),
@@ -215,6 +219,7 @@ impl Engine {
             guard,
             audit,
             broker,
+            toolbox: setup.toolbox,
             models,
             shadows,
             random: setup.random,
@@ -245,6 +250,16 @@ impl Engine {
 
     pub fn gate(&self) -> &Gate {
         &self.shared.gate
+    }
+
+    /// The guard over the built-in tools.
+    pub fn guard(&self) -> &Guard {
+        &self.shared.guard
+    }
+
+    /// The person's rules for a folder.
+    pub fn rules(&self, workspace: &std::path::Path) -> weft_tool::Rules {
+        self.shared.permissions.rules(workspace, &[])
     }
 
     pub fn catalog(&self) -> &Catalog {

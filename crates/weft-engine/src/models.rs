@@ -1,6 +1,7 @@
 //! Which model a turn uses: names become clients, and agents become prompts and tools.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use weft_core::event::Spent;
@@ -11,7 +12,7 @@ use weft_model::offline::Offline;
 use weft_model::provider::{self, HttpModel, Protocol, ProviderConfig, Secret};
 use weft_model::{Catalog, Gate, Model, ModelInfo, Request, ToolSpec};
 use weft_store::{SpentScope, Store, Vault};
-use weft_tool::{Registry, Role, Secrets};
+use weft_tool::{Guard, Registry, Role, Secrets};
 
 use crate::agent::Agent;
 use crate::audit::AuditWitness;
@@ -61,6 +62,8 @@ pub(crate) struct Chosen {
     pub system: Arc<str>,
     pub tools: Arc<[ToolSpec]>,
     pub role: Role,
+    /// The guard over these tools.
+    pub guard: Arc<Guard>,
 }
 
 impl Models {
@@ -72,14 +75,7 @@ impl Models {
         fixed: Option<Arc<dyn Model>>,
         registry: &Registry,
     ) -> Self {
-        let tools: Vec<ToolSpec> = registry
-            .specs()
-            .map(|spec| ToolSpec {
-                name: spec.name.to_owned(),
-                description: spec.description.to_owned(),
-                schema: spec.schema.clone(),
-            })
-            .collect();
+        let tools = specs(registry);
         Self {
             providers: providers(config, &|name: &str| env(name)),
             // What is wrong in it has been said when the settings were read.
@@ -90,7 +86,7 @@ impl Models {
             tape,
             fixed,
             tools: tools.iter().filter(|tool| tool.name != skills::TOOL).cloned().collect(),
-            tools_with_skills: tools.into(),
+            tools_with_skills: tools,
             clients: Mutex::default(),
             witness: None,
         }
@@ -181,14 +177,15 @@ impl Models {
         let agent = Agent::find(&state.agent, &shared.home, workspace)?;
         let skills = Skills::find(&shared.home, workspace);
         let system = Prompt { agent: &agent, workspace, today: state.created_at, skills: &skills }.compose();
-        let tools = if skills.found.is_empty() { &self.tools } else { &self.tools_with_skills };
+        let ours = if skills.found.is_empty() { &self.tools } else { &self.tools_with_skills };
+        let (all, guard) = with_toolbox(shared, workspace, ours);
         let tools = match &agent.tools {
-            Some(names) => tools.iter().filter(|tool| names.contains(&tool.name)).cloned().collect(),
-            None => Arc::clone(tools),
+            Some(_) => all.iter().filter(|tool| agent.may_use(&tool.name)).cloned().collect(),
+            None => all,
         };
         let info = self.catalog.find(&name.provider, &name.model);
         let model = self.client(name, state)?;
-        Ok(Chosen { name: name.clone(), model, info, system, tools, role: agent.role })
+        Ok(Chosen { name: name.clone(), model, info, system, tools, role: agent.role, guard })
     }
 
     fn find(&self, name: &str) -> Option<&ProviderConfig> {
@@ -318,6 +315,30 @@ fn apply(providers: &mut Vec<ProviderConfig>, name: &str, settings: &ProviderSet
     if let Some(seconds) = settings.idle_seconds {
         provider.idle_timeout = std::time::Duration::from_secs(seconds);
     }
+}
+
+/// Our tools and what the toolbox has for this workspace now, with the guard over all of them.
+fn with_toolbox(shared: &Shared, workspace: &Path, ours: &Arc<[ToolSpec]>) -> (Arc<[ToolSpec]>, Arc<Guard>) {
+    let known = shared.guard.registry();
+    let mut more = shared.toolbox.as_ref().map(|toolbox| toolbox.tools(workspace)).unwrap_or_default();
+    // A tool from outside never takes the place of one of ours.
+    more.retain(|tool| known.get(tool.name()).is_none());
+    if more.is_empty() {
+        return (Arc::clone(ours), Arc::clone(&shared.guard));
+    }
+    let outside = more.iter().cloned().fold(Registry::default(), Registry::with);
+    let all = ours.iter().cloned().chain(specs(&outside).iter().cloned()).collect();
+    let registry = more.into_iter().fold(known.clone(), Registry::with);
+    (all, Arc::new(shared.guard.with_registry(registry)))
+}
+
+fn specs(registry: &Registry) -> Arc<[ToolSpec]> {
+    let spec = |spec: weft_tool::Spec<'_>| ToolSpec {
+        name: spec.name.to_owned(),
+        description: spec.description.to_owned(),
+        schema: spec.schema.clone(),
+    };
+    registry.specs().map(spec).collect()
 }
 
 fn start_of_month(now: Timestamp) -> Timestamp {

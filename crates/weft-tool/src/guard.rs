@@ -121,6 +121,17 @@ impl Guard {
         &self.registry
     }
 
+    /// The same guard over other tools; the places for commands stay shared.
+    #[must_use]
+    pub fn with_registry(&self, registry: Registry) -> Self {
+        Self {
+            registry,
+            secrets: Arc::clone(&self.secrets),
+            processes: Arc::clone(&self.processes),
+            witness: self.witness.clone(),
+        }
+    }
+
     /// What a call touches. Calls that will be refused touch nothing.
     pub fn plan(&self, call: &ToolCall, workspace: &Path) -> Plan {
         let nothing = Plan { access: Access::Read, idempotent: false };

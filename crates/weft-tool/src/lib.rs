@@ -15,8 +15,10 @@ pub mod permission;
 pub mod process;
 pub mod registry;
 pub mod sandbox;
+pub mod service;
 pub mod shadow;
 pub mod tool;
+pub mod toolbox;
 
 mod capture;
 mod diff;
@@ -39,4 +41,5 @@ pub use redact::{Redaction, Secrets};
 pub use registry::{Registry, Spec};
 pub use sandbox::{Sandbox, SandboxPlaces, SandboxSettings};
 pub use tool::{Context, Finished, LiveSink, Tool};
+pub use toolbox::Toolbox;
 pub use witness::{Deed, Moment, Witness};

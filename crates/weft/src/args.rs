@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use weft_core::{Mode, ModelName};
 use weft_tool::sandbox::{Domain, Network};
 
+use crate::source_args::{MCP_HELP, McpArgs, SOURCES_HELP, SourcesCommand};
+
 /// An agent workbench that never loses its work.
 #[derive(Debug, Parser)]
 #[command(name = "weft", version = VERSION, about, long_about = LONG_ABOUT, after_help = EXAMPLES, max_term_width = 100)]
@@ -112,6 +114,15 @@ pub enum Command {
     /// Answer a question
     #[command(after_help = ANSWER_HELP)]
     Answer(AnswerArgs),
+    /// Programs and services whose tools sessions can use (MCP servers, HTTP APIs)
+    #[command(after_help = SOURCES_HELP)]
+    Sources {
+        #[command(subcommand)]
+        command: SourcesCommand,
+    },
+    /// Offer Weft's tools, agents and sessions to other programs over MCP
+    #[command(after_help = MCP_HELP)]
+    Mcp(McpArgs),
     /// What was used and what it cost
     #[command(after_help = USAGE_HELP)]
     Usage(UsageArgs),

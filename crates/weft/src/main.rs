@@ -6,11 +6,14 @@ mod audit_args;
 mod commands;
 mod exit;
 mod headless;
+mod offer;
 mod open;
 mod out;
 mod providers;
 mod show;
 mod size;
+mod source_args;
+mod sources;
 mod spoken;
 mod terminal;
 

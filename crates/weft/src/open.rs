@@ -12,7 +12,7 @@ use weft_model::cassette::Cassette;
 use crate::args::{ChatArgs, WorkArgs};
 use crate::exit::UsageError;
 use crate::show::plain::plain_words;
-use crate::{out, show, size};
+use crate::{out, show, size, sources};
 
 /// The profile that the command line names.
 static PROFILE: OnceLock<String> = OnceLock::new();
@@ -92,10 +92,15 @@ fn tell_warnings(opened: &Opened) {
 /// Opens everything, for who tells of it in another way.
 pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::Result<Opened> {
     let workspace = workspace()?;
+    let sources = sources::open(&home, &loaded.config, &workspace);
     let mut setup = Setup::new(home.clone(), loaded.config);
     setup.tape = tape;
+    if !sources.sources.all().is_empty() {
+        setup.toolbox = Some(sources.sources);
+    }
     let engine = Engine::open(setup)?;
-    Ok(Opened { engine, home, workspace, warnings: loaded.warnings })
+    let warnings = loaded.warnings.into_iter().chain(sources.warnings).collect();
+    Ok(Opened { engine, home, workspace, warnings })
 }
 
 /// Opens everything and tells what the person should know about it.

@@ -35,7 +35,7 @@ pub async fn run(command: Option<ConfigCommand>) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn read(file: &Path) -> anyhow::Result<DocumentMut> {
+pub(super) fn read(file: &Path) -> anyhow::Result<DocumentMut> {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -196,7 +196,7 @@ fn refused(key: &str, text: &str, reason: &str) -> UsageError {
 }
 
 /// Whole or not at all.
-fn write(file: &Path, text: &str) -> anyhow::Result<()> {
+pub(super) fn write(file: &Path, text: &str) -> anyhow::Result<()> {
     let folder = file.parent().context("the settings file has no folder")?;
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let fresh = file.with_extension("toml.new");

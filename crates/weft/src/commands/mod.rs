@@ -9,12 +9,14 @@ mod completions;
 mod config;
 mod doctor;
 mod first_words;
+mod mcp;
 mod models;
 pub mod resume;
 mod run;
 mod sandbox;
 mod sessions;
 mod skills;
+mod sources;
 mod transfer;
 mod undo;
 mod usage;
@@ -40,6 +42,8 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Command::Diff(args)) => small(undo::diff(args)),
         Some(Command::Asks { json }) => small(asks::run(json)),
         Some(Command::Answer(args)) => small(answer::run(args)),
+        Some(Command::Sources { command }) => small(sources::run(command)),
+        Some(Command::Mcp(args)) => small(mcp::run(args)),
         Some(Command::Usage(args)) => small(usage::run(args)),
         Some(Command::Auth(args)) => small(auth::run(args)),
         Some(Command::Models { json }) => small(models::run(json)),

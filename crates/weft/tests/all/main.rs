@@ -19,6 +19,7 @@ mod run;
 mod sandbox;
 mod secrets;
 mod sessions;
+mod sources;
 mod trouble;
 mod undo;
 mod world;

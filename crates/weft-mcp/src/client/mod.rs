@@ -1,0 +1,353 @@
+//! One connection to an MCP source, and what can be done over it. Everything is bounded in size and
+//! time; a connection that breaks says why and is not used again.
+
+pub mod elicit;
+pub mod handler;
+pub mod host;
+pub mod http;
+mod listening;
+pub mod meter;
+pub mod stdio;
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, GetPromptRequestParams, GetPromptResult,
+    JsonObject, PaginatedRequestParams, Prompt, ReadResourceRequestParams, ReadResourceResult, Resource, ServerResult,
+    Tool,
+};
+use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, RunningService};
+use rmcp::transport::DynamicTransportError;
+use rmcp::transport::streamable_http_client::{AuthRequiredError, InsufficientScopeError};
+use rmcp::{ClientLifecycleMode, ServiceError};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use weft_tool::{LiveSink, Redaction};
+
+use self::handler::{Handler, InFlight};
+use self::host::Caller;
+use self::meter::Traffic;
+use crate::limits::Limits;
+use crate::naming;
+
+/// Why a source could not be used. Each names the source and tells a person what to do.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum SourceError {
+    #[error("The source `{source_name}` could not be started: {reason}. Try `weft sources test {source_name}`.")]
+    Start { source_name: String, reason: String },
+    #[error("The source `{source_name}` wants you to sign in. Run `weft sources login {source_name}`, then try again.")]
+    SignIn { source_name: String, challenge: Option<String> },
+    #[error("The source `{source_name}` failed {tries} times and is left alone for {seconds} s. It said: {reason}")]
+    Resting { source_name: String, tries: u32, seconds: u64, reason: String },
+    #[error("The connection to the source `{source_name}` broke: {reason}. What it had begun may or may not be done.")]
+    Broken { source_name: String, reason: String },
+    #[error("The source `{source_name}` did not answer within {seconds} s and was told to stop.")]
+    Timeout { source_name: String, seconds: u64 },
+    #[error("Stopped. The source `{source_name}` was told to stop; what it had begun may or may not be done.")]
+    Cancelled { source_name: String },
+    #[error("The source `{source_name}` refused: {reason}")]
+    Refused { source_name: String, reason: String },
+    #[error("There is no source `{0}`. `weft sources list` shows what there is.")]
+    Unknown(String),
+    #[error(
+        "The source `{source_name}` comes with this project and has not been allowed: it {what}. \
+         If you want that, run `weft sources allow {source_name}`."
+    )]
+    NotAllowed { source_name: String, what: String },
+}
+
+/// What a call came to, with how to scrub it.
+#[derive(Clone)]
+pub struct Called {
+    pub result: CallToolResult,
+    pub redaction: Redaction,
+}
+
+/// For whom and how a call is made.
+pub struct Call<'a> {
+    pub tool: &'a str,
+    pub arguments: JsonObject,
+    pub caller: Option<Caller>,
+    pub live: LiveSink,
+    pub cancel: &'a CancellationToken,
+    pub timeout: Duration,
+}
+
+pub struct Connection {
+    pub(crate) name: String,
+    pub(crate) running: RunningService<RoleClient, Arc<Handler>>,
+    pub(crate) handler: Arc<Handler>,
+    pub(crate) traffic: Arc<Traffic>,
+    pub(crate) limits: Limits,
+    pub(crate) redaction: Redaction,
+    /// Set when the process speaks the newest protocol, in which questions travel in answers.
+    pub(crate) modern: bool,
+    pub(crate) process: Option<Mutex<stdio::Process>>,
+    pub(crate) used: Mutex<Instant>,
+}
+
+impl Connection {
+    pub fn is_usable(&self) -> bool {
+        !self.running.is_closed() && !self.running.is_transport_closed() && self.traffic.cut_off().is_none()
+    }
+
+    /// How long nobody has used it; nothing while a call is under way.
+    pub fn idle_for(&self) -> Option<Duration> {
+        let busy = !self.handler.calls().is_empty();
+        (!busy).then(|| self.used.lock().unwrap_or_else(PoisonError::into_inner).elapsed())
+    }
+
+    fn touch(&self) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// What the source calls itself, for people.
+    pub fn introduction(&self) -> String {
+        self.running.peer_info().map_or_else(String::new, |info| {
+            let server = &info.server_info;
+            server
+                .as_ref()
+                .map_or_else(String::new, |server| naming::clean(&format!("{} {}", server.name, server.version), 100))
+        })
+    }
+
+    /// Calls a tool. Progress gives it more time, a question to a person as much as that takes.
+    pub async fn call(&self, mut call: Call<'_>) -> Result<Called, SourceError> {
+        self.touch();
+        let params =
+            CallToolRequestParams::new(call.tool.to_owned()).with_arguments(std::mem::take(&mut call.arguments));
+        let result = if self.modern {
+            let calling = self.running.call_tool(params);
+            tokio::select! {
+                result = calling => result.map_err(|error| self.error(&error))?,
+                () = call.cancel.cancelled() => return Err(self.cancelled()),
+                () = tokio::time::sleep(self.limits.call_with_progress) => return Err(self.timeout(self.limits.call_with_progress)),
+            }
+        } else {
+            let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+            let sending = self.running.send_cancellable_request(request, PeerRequestOptions::no_options());
+            let handle = sending.await.map_err(|error| self.error(&error))?;
+            match self.follow(handle, &call).await? {
+                ServerResult::CallToolResult(result) => result,
+                ServerResult::CustomResult(_) | ServerResult::EmptyResult(_) => {
+                    return Err(self.refused("its answer is not the result of a tool"));
+                }
+                _ => return Err(self.refused("it answered something else than was asked")),
+            }
+        };
+        self.touch();
+        self.traffic.answered();
+        Ok(Called { result, redaction: self.redaction.clone() })
+    }
+
+    /// Waits for an answer for as long as it is allowed to take.
+    async fn follow(
+        &self,
+        mut handle: RequestHandle<RoleClient>,
+        call: &Call<'_>,
+    ) -> Result<ServerResult, SourceError> {
+        let progress = Arc::new(Notify::new());
+        let over = CancellationToken::new();
+        self.handler.calls().push(InFlight {
+            id: handle.id.clone(),
+            token: handle.progress_token.clone(),
+            caller: call.caller.clone(),
+            live: Arc::clone(&call.live),
+            progress: Arc::clone(&progress),
+            over: over.clone(),
+        });
+        let _listed = Listed { handler: &self.handler, id: handle.id.clone(), _over: over.drop_guard() };
+        let mut last = Instant::now() + self.limits.call_with_progress;
+        let mut due = Instant::now() + call.timeout;
+        loop {
+            let asking = || self.handler.asking.load(Ordering::Relaxed) > 0;
+            tokio::select! {
+                biased;
+                answer = &mut handle.rx => {
+                    return match answer {
+                        Ok(answer) => answer.map_err(|error| self.error(&error)),
+                        Err(_) => Err(self.broken()),
+                    };
+                }
+                () = call.cancel.cancelled() => {
+                    let _ = handle.cancel(Some("the user stopped it".to_owned())).await;
+                    return Err(self.cancelled());
+                }
+                () = progress.notified() => due = Instant::now() + call.timeout,
+                () = tokio::time::sleep_until(due.min(last)) => {
+                    if asking() {
+                        // A person takes as long as a person takes.
+                        due = Instant::now() + call.timeout;
+                        last = Instant::now() + self.limits.call_with_progress;
+                        continue;
+                    }
+                    let _ = handle.cancel(Some("it took too long".to_owned())).await;
+                    return Err(self.timeout(call.timeout));
+                }
+            }
+        }
+    }
+
+    /// All tools, up to the limits. The second says whether some were left out.
+    pub async fn tools(&self) -> Result<(Vec<Tool>, bool), SourceError> {
+        let mut tools: Vec<Tool> = Vec::new();
+        let mut cursor = None;
+        for _ in 0..self.limits.pages {
+            let page = self.timed(self.running.list_tools(page(cursor))).await?;
+            tools.extend(page.tools);
+            if tools.len() > self.limits.tools {
+                tools.truncate(self.limits.tools);
+                return Ok((tools, true));
+            }
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return Ok((tools, false));
+            }
+        }
+        Ok((tools, true))
+    }
+
+    pub async fn prompts(&self) -> Result<Vec<Prompt>, SourceError> {
+        if !self.offers(|capabilities| capabilities.prompts.is_some()) {
+            return Ok(Vec::new());
+        }
+        let page = self.timed(self.running.list_prompts(None)).await?;
+        Ok(page.prompts.into_iter().take(self.limits.tools).collect())
+    }
+
+    pub async fn resources(&self) -> Result<Vec<Resource>, SourceError> {
+        if !self.offers(|capabilities| capabilities.resources.is_some()) {
+            return Ok(Vec::new());
+        }
+        let page = self.timed(self.running.list_resources(None)).await?;
+        Ok(page.resources.into_iter().take(self.limits.tools).collect())
+    }
+
+    pub async fn read_resource(&self, uri: &str) -> Result<ReadResourceResult, SourceError> {
+        self.timed(self.running.read_resource(ReadResourceRequestParams::new(uri))).await
+    }
+
+    pub async fn prompt(&self, name: &str, arguments: JsonObject) -> Result<GetPromptResult, SourceError> {
+        let params = GetPromptRequestParams::new(name).with_arguments(arguments);
+        self.timed(self.running.get_prompt(params)).await
+    }
+
+    pub fn has_tools(&self) -> bool {
+        self.offers(|capabilities| capabilities.tools.is_some())
+    }
+
+    pub fn has_resources(&self) -> bool {
+        self.offers(|capabilities| capabilities.resources.is_some())
+    }
+
+    fn offers(&self, what: impl Fn(&rmcp::model::ServerCapabilities) -> bool) -> bool {
+        self.running.peer_info().is_some_and(|info| what(&info.capabilities))
+    }
+
+    /// Tells the source that the workspaces have changed.
+    pub async fn roots_changed(&self) {
+        #[allow(deprecated, reason = "every server there is still asks for roots")]
+        let _ = tokio::time::timeout(Duration::from_secs(1), self.running.notify_roots_list_changed()).await;
+    }
+
+    /// Ends the connection; a process gets a moment to end by itself.
+    pub async fn close(mut self) {
+        let _ = self.running.close_with_timeout(Duration::from_secs(2)).await;
+        if let Some(process) = self.process.take() {
+            process.into_inner().unwrap_or_else(PoisonError::into_inner).end().await;
+        }
+    }
+
+    async fn timed<T>(&self, work: impl Future<Output = Result<T, ServiceError>>) -> Result<T, SourceError> {
+        self.touch();
+        match tokio::time::timeout(self.limits.call, work).await {
+            Ok(Ok(value)) => {
+                self.traffic.answered();
+                Ok(value)
+            }
+            Ok(Err(error)) => Err(self.error(&error)),
+            Err(_) => Err(self.timeout(self.limits.call)),
+        }
+    }
+
+    fn error(&self, error: &ServiceError) -> SourceError {
+        match error {
+            ServiceError::McpError(error) => self.refused(&error.message),
+            ServiceError::Cancelled { .. } => self.cancelled(),
+            ServiceError::Timeout { timeout } => self.timeout(*timeout),
+            ServiceError::TransportClosed => self.broken(),
+            ServiceError::TransportSend(error) if challenge(error).is_some() => {
+                SourceError::SignIn { source_name: self.name.clone(), challenge: challenge(error) }
+            }
+            other => SourceError::Broken { source_name: self.name.clone(), reason: self.say(&other.to_string()) },
+        }
+    }
+
+    fn refused(&self, reason: &str) -> SourceError {
+        SourceError::Refused { source_name: self.name.clone(), reason: self.say(reason) }
+    }
+
+    fn cancelled(&self) -> SourceError {
+        SourceError::Cancelled { source_name: self.name.clone() }
+    }
+
+    fn timeout(&self, after: Duration) -> SourceError {
+        SourceError::Timeout { source_name: self.name.clone(), seconds: after.as_secs() }
+    }
+
+    fn broken(&self) -> SourceError {
+        let process =
+            || self.process.as_ref().map(|process| process.lock().unwrap_or_else(PoisonError::into_inner).obituary());
+        let reason = self.traffic.cut_off().map(str::to_owned).or_else(process);
+        let reason = self.say(&reason.unwrap_or_else(|| "it was closed".to_owned()));
+        SourceError::Broken { source_name: self.name.clone(), reason }
+    }
+
+    fn say(&self, text: &str) -> String {
+        let mut text = naming::clean(text, 600);
+        self.redaction.scrub(&mut text);
+        text
+    }
+}
+
+/// What a server said when it wanted another or a wider sign-in.
+fn challenge(error: &DynamicTransportError) -> Option<String> {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error.error.as_ref());
+    while let Some(error) = source {
+        if let Some(required) = error.downcast_ref::<AuthRequiredError>() {
+            return Some(required.www_authenticate_header.clone());
+        }
+        if let Some(insufficient) = error.downcast_ref::<InsufficientScopeError>() {
+            return Some(insufficient.www_authenticate_header.clone());
+        }
+        source = error.source();
+    }
+    None
+}
+
+fn page(cursor: Option<String>) -> Option<PaginatedRequestParams> {
+    cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)))
+}
+
+/// A call that is listed as under way for as long as this lives.
+struct Listed<'a> {
+    handler: &'a Handler,
+    id: rmcp::model::RequestId,
+    /// Takes back what the source has asked meanwhile.
+    _over: tokio_util::sync::DropGuard,
+}
+
+impl Drop for Listed<'_> {
+    fn drop(&mut self) {
+        self.handler.calls().retain(|call| call.id != self.id);
+    }
+}
+
+/// The lifecycles to try, in this order: what nearly all servers speak, then the newest.
+pub(crate) fn lifecycles() -> [ClientLifecycleMode; 2] {
+    let newest = ClientLifecycleMode::Discover { preferred_versions: vec![rmcp::model::ProtocolVersion::LATEST] };
+    [ClientLifecycleMode::Initialize, newest]
+}

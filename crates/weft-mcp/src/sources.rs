@@ -1,0 +1,541 @@
+//! All sources of an installation: one connection each, shared by all sessions, made on first use,
+//! made anew after a pause when it broke, and ended when nobody uses it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use futures_util::future::{BoxFuture, join_all};
+use http::{HeaderName, HeaderValue};
+use rmcp::model::Tool as McpToolInfo;
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+use weft_tool::service::ServiceSpec;
+use weft_tool::{Redaction, Tool, Toolbox};
+
+use crate::api::ApiTool;
+use crate::bridge;
+use crate::client::handler::Handler;
+use crate::client::host::Host;
+use crate::client::{self, Connection, SourceError};
+use crate::config::{OAuthClient, Origin, SourceConfig, Transport};
+use crate::limits::Limits;
+use crate::naming;
+use crate::oauth;
+use crate::trust::Trust;
+
+/// Looks something up by name: an environment variable, or a secret in the vault.
+pub type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// What sources need from the rest of Weft.
+#[derive(Clone)]
+pub struct Surroundings {
+    pub limits: Limits,
+    pub env: Lookup,
+    pub vault: Lookup,
+    /// Values that no source may see or repeat.
+    pub redaction: Redaction,
+    /// Where lists are kept between runs.
+    pub cache: Option<PathBuf>,
+    pub trust: Trust,
+    /// Where signed-in sources' tokens are kept.
+    pub tokens: Option<Arc<dyn oauth::Tokens>>,
+    /// Where this program describes itself to sign-in servers, if it does.
+    pub client_metadata_url: Option<String>,
+}
+
+pub struct Sources {
+    sources: Vec<Arc<Source>>,
+    workspaces: Arc<Mutex<BTreeSet<PathBuf>>>,
+    around: Surroundings,
+    host: Arc<OnceLock<Arc<dyn Host>>>,
+}
+
+/// A source with its connection, if there is one.
+pub struct Source {
+    pub config: SourceConfig,
+    around: Surroundings,
+    workspaces: Arc<Mutex<BTreeSet<PathBuf>>>,
+    host: Arc<OnceLock<Arc<dyn Host>>>,
+    link: tokio::sync::Mutex<Link>,
+    listing: Mutex<Option<Listing>>,
+    stale: Arc<AtomicBool>,
+    /// The last thing that people were told about it.
+    said: Mutex<String>,
+    starts: AtomicU32,
+}
+
+#[derive(Default)]
+struct Link {
+    connection: Option<Arc<Connection>>,
+    failures: u32,
+    retry_at: Option<Instant>,
+    reason: String,
+}
+
+/// What a source offers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Listing {
+    pub tools: Vec<McpToolInfo>,
+    /// Names and descriptions of its prompts.
+    pub prompts: Vec<rmcp::model::Prompt>,
+    pub resources: bool,
+    /// What was left out, in words.
+    pub left_out: Vec<String>,
+}
+
+impl Sources {
+    pub fn new(configs: Vec<SourceConfig>, workspace: &Path, around: Surroundings) -> Self {
+        let workspaces = Arc::new(Mutex::new(BTreeSet::from([workspace.to_owned()])));
+        let host = Arc::new(OnceLock::new());
+        let sources = configs
+            .into_iter()
+            .map(|config| Arc::new(Source::new(config, around.clone(), Arc::clone(&workspaces), Arc::clone(&host))))
+            .collect();
+        Self { sources, workspaces, around, host }
+    }
+
+    /// From now on sources can ask people and models.
+    pub fn set_host(&self, host: Arc<dyn Host>) {
+        let _ = self.host.set(host);
+    }
+
+    pub fn all(&self) -> &[Arc<Source>] {
+        &self.sources
+    }
+
+    pub fn get(&self, name: &str) -> Result<&Arc<Source>, SourceError> {
+        let found = self.sources.iter().find(|source| source.config.name == name);
+        found.ok_or_else(|| SourceError::Unknown(name.to_owned()))
+    }
+
+    /// Ends all connections.
+    pub async fn close(&self) {
+        join_all(self.sources.iter().map(|source| source.close())).await;
+    }
+
+    fn usable<'a>(&'a self, workspace: &'a Path) -> impl Iterator<Item = &'a Arc<Source>> {
+        self.sources.iter().filter(move |source| source.config.enabled && source.belongs_to(workspace))
+    }
+
+    async fn make_ready(&self, workspace: &Path) -> Vec<String> {
+        let is_new = self.workspaces.lock().unwrap_or_else(PoisonError::into_inner).insert(workspace.to_owned());
+        let mut waiting = Vec::new();
+        let mut notices = Vec::new();
+        for source in self.usable(workspace) {
+            if is_new {
+                source.tell_roots().await;
+            }
+            if !self.around.trust.allows(&source.config) {
+                notices.extend(source.say(source.not_allowed().to_string()));
+            } else if source.needs_listing() {
+                waiting.push(Arc::clone(source));
+            }
+        }
+        let listing = waiting.into_iter().map(|source| {
+            let wait = self.around.limits.turn_wait;
+            async move {
+                let task = tokio::spawn(Arc::clone(&source).list());
+                match tokio::time::timeout(wait, task).await {
+                    Ok(Ok(Ok(listing))) => source.say(listing.left_out.join(" ")),
+                    Ok(Ok(Err(error))) => source.say(format!("{error} Its tools are not there now.")),
+                    Ok(Err(_)) => None,
+                    // It goes on; the next turn has its tools.
+                    Err(_) => source.say(format!(
+                        "The source `{}` is slow to start; its tools come when it is there.",
+                        source.config.name
+                    )),
+                }
+            }
+        });
+        notices.extend(join_all(listing).await.into_iter().flatten());
+        notices
+    }
+}
+
+impl Toolbox for Sources {
+    fn ready<'a>(&'a self, workspace: &'a Path) -> BoxFuture<'a, Vec<String>> {
+        Box::pin(self.make_ready(workspace))
+    }
+
+    fn tools(&self, workspace: &Path) -> Vec<Arc<dyn Tool>> {
+        let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
+        for source in self.usable(workspace) {
+            if self.around.trust.allows(&source.config) {
+                tools.extend(source.tools());
+            }
+        }
+        tools
+    }
+}
+
+impl Source {
+    fn new(
+        config: SourceConfig,
+        around: Surroundings,
+        workspaces: Arc<Mutex<BTreeSet<PathBuf>>>,
+        host: Arc<OnceLock<Arc<dyn Host>>>,
+    ) -> Self {
+        let source = Self {
+            config,
+            around,
+            workspaces,
+            host,
+            link: tokio::sync::Mutex::default(),
+            listing: Mutex::default(),
+            stale: Arc::default(),
+            said: Mutex::default(),
+            starts: AtomicU32::new(0),
+        };
+        let known = source.cache_file().and_then(|file| std::fs::read(file).ok());
+        let known = known.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        *source.listing.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        source
+    }
+
+    fn belongs_to(&self, workspace: &Path) -> bool {
+        match &self.config.origin {
+            Origin::User => true,
+            Origin::Project { workspace: own, .. } => own == workspace,
+        }
+    }
+
+    /// How often it was started.
+    pub fn starts(&self) -> u32 {
+        self.starts.load(Ordering::Relaxed)
+    }
+
+    pub fn timeout(&self) -> Duration {
+        self.config.timeout_seconds.map_or(self.around.limits.call, |seconds| {
+            Duration::from_secs(seconds.max(1)).min(self.around.limits.call_with_progress)
+        })
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.around.limits
+    }
+
+    /// What is known of its offer.
+    pub fn listing(&self) -> Option<Listing> {
+        self.listing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn needs_listing(&self) -> bool {
+        match &self.config.transport {
+            Transport::Api { .. } => false,
+            Transport::Stdio { .. } | Transport::Http { .. } => {
+                self.stale.load(Ordering::Relaxed)
+                    || self.listing.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+            }
+        }
+    }
+
+    fn tools(self: &Arc<Self>) -> Vec<Arc<dyn Tool>> {
+        match &self.config.transport {
+            Transport::Api { .. } => {
+                ApiTool::new(self).map(|tool| Arc::new(tool) as Arc<dyn Tool>).into_iter().collect()
+            }
+            Transport::Stdio { .. } | Transport::Http { .. } => {
+                self.listing().map_or_else(Vec::new, |listing| bridge::tools(self, &listing))
+            }
+        }
+    }
+
+    fn not_allowed(&self) -> SourceError {
+        SourceError::NotAllowed { source_name: self.config.name.clone(), what: self.config.in_words() }
+    }
+
+    /// A notice, unless it is the same as the last one.
+    fn say(&self, text: String) -> Option<String> {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if *said == text {
+            return None;
+        }
+        said.clone_from(&text);
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// Asks the source what it offers, and remembers it.
+    pub async fn list(self: Arc<Self>) -> Result<Listing, SourceError> {
+        self.stale.store(false, Ordering::Relaxed);
+        let connection = self.connection().await?;
+        let mut listing = Listing { resources: connection.has_resources(), ..Listing::default() };
+        if connection.has_tools() {
+            let (tools, flooded) = connection.tools().await?;
+            listing.tools = tools;
+            if flooded {
+                listing.left_out.push(format!(
+                    "The source `{}` has more than {} tools; the rest is left out.",
+                    self.config.name, self.around.limits.tools
+                ));
+            }
+        }
+        listing.prompts = connection.prompts().await.unwrap_or_default();
+        bridge::check(&self.config.name, &mut listing, &self.around.limits);
+        if let Some(file) = self.cache_file() {
+            let _ = file.parent().map(std::fs::create_dir_all);
+            // A list that is not kept is asked for again next time.
+            let _ = serde_json::to_vec(&listing).map(|bytes| std::fs::write(file, bytes));
+        }
+        *self.listing.lock().unwrap_or_else(PoisonError::into_inner) = Some(listing.clone());
+        Ok(listing)
+    }
+
+    fn cache_file(&self) -> Option<PathBuf> {
+        let fingerprint = self.config.fingerprint();
+        let short = fingerprint.get(..16).unwrap_or(&fingerprint);
+        self.around
+            .cache
+            .as_ref()
+            .map(|folder| folder.join("sources").join(format!("{}-{short}.json", self.config.name)))
+    }
+
+    /// The connection; made if there is none that works.
+    pub async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, SourceError> {
+        if !self.around.trust.allows(&self.config) {
+            return Err(self.not_allowed());
+        }
+        let mut link = self.link.lock().await;
+        if let Some(connection) = link.connection.as_ref().filter(|connection| connection.is_usable()) {
+            return Ok(Arc::clone(connection));
+        }
+        if link.connection.take().is_some() {
+            // It broke: the next start counts as a second try, so that one which dies at once rests.
+            link.failures = link.failures.max(1);
+        }
+        if let Some(at) = link.retry_at.filter(|at| *at > Instant::now()) {
+            let seconds = at.duration_since(Instant::now()).as_secs().max(1);
+            let source_name = self.config.name.clone();
+            return Err(SourceError::Resting {
+                source_name,
+                tries: link.failures,
+                seconds,
+                reason: link.reason.clone(),
+            });
+        }
+        match self.connect().await {
+            Ok(connection) => {
+                let connection = Arc::new(connection);
+                *link = Link { connection: Some(Arc::clone(&connection)), ..Link::default() };
+                tokio::spawn(end_when_idle(Arc::downgrade(self), Arc::downgrade(&connection), self.around.limits.idle));
+                Ok(connection)
+            }
+            Err(error) => {
+                let limits = &self.around.limits;
+                let pause = limits.backoff.saturating_mul(1 << link.failures.min(10)).min(limits.longest_backoff);
+                link.failures += 1;
+                link.retry_at = Some(Instant::now() + pause);
+                link.reason = error.to_string();
+                Err(error)
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<Connection, SourceError> {
+        self.starts.fetch_add(1, Ordering::Relaxed);
+        let handler = Handler {
+            source: self.config.name.clone(),
+            host: self.host.get().cloned(),
+            workspaces: Arc::clone(&self.workspaces),
+            calls: Mutex::default(),
+            stale: Arc::clone(&self.stale),
+            asking: Default::default(),
+        };
+        let (name, limits) = (&self.config.name, self.around.limits);
+        match &self.config.transport {
+            Transport::Stdio { command, args, cwd, env } => {
+                let (env, redaction) = self.resolve(env)?;
+                let spec = self.service(command, args, cwd.as_deref(), env);
+                client::stdio::connect(name, &spec, handler, redaction, limits).await
+            }
+            Transport::Http { url, headers, client } => {
+                let (headers, redaction) = self.headers(headers)?;
+                let spec = client::http::HttpSpec {
+                    url: url.clone(),
+                    headers,
+                    client: self.oauth_client(client.as_ref())?,
+                    tokens: self.around.tokens.clone(),
+                };
+                client::http::connect(name, &spec, handler, redaction, limits).await
+            }
+            Transport::Api { .. } => Err(self.failed("an API has no connection".to_owned())),
+        }
+    }
+
+    fn service(&self, command: &str, args: &[String], cwd: Option<&str>, env: BTreeMap<String, String>) -> ServiceSpec {
+        let base = match &self.config.origin {
+            Origin::Project { workspace, .. } => workspace.clone(),
+            Origin::User => {
+                let workspaces = self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
+                workspaces.first().cloned().unwrap_or_else(|| PathBuf::from("."))
+            }
+        };
+        // A command is looked up in PATH unless it is written as a path.
+        let program = if command.contains('/') { base.join(command).into() } else { command.into() };
+        ServiceSpec {
+            program,
+            args: args.iter().map(|arg| self.expand(arg).into()).collect(),
+            cwd: cwd.map_or(base.clone(), |cwd| base.join(cwd)),
+            env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        }
+    }
+
+    /// The headers with their secrets in place.
+    pub fn headers(
+        &self,
+        headers: &BTreeMap<String, String>,
+    ) -> Result<(HashMap<HeaderName, HeaderValue>, Redaction), SourceError> {
+        let (headers, redaction) = self.resolve(headers)?;
+        let mut resolved = HashMap::new();
+        for (name, value) in headers {
+            let parsed = HeaderName::try_from(name.as_str()).ok().zip(HeaderValue::try_from(value.as_str()).ok());
+            let Some((header, mut value)) = parsed else {
+                return Err(self.failed(format!("the header `{name}` cannot be sent as it is")));
+            };
+            value.set_sensitive(true);
+            resolved.insert(header, value);
+        }
+        Ok((resolved, redaction))
+    }
+
+    /// Values with what they point to in their place, and how to keep those out of what comes back.
+    fn resolve(&self, values: &BTreeMap<String, String>) -> Result<(BTreeMap<String, String>, Redaction), SourceError> {
+        let mut resolved = BTreeMap::new();
+        let mut secrets = Vec::new();
+        for (name, value) in values {
+            let (scheme, rest) = match value.split_once("vault:") {
+                Some((before, key)) if before.is_empty() || before.ends_with(' ') => (Some(before), key),
+                _ => (None, value.as_str()),
+            };
+            let value = match scheme {
+                Some(before) => {
+                    let secret = (self.around.vault)(rest).ok_or_else(|| {
+                        self.failed(format!("there is no `{rest}` in the vault; add it with `weft auth {rest}`"))
+                    })?;
+                    secrets.push(secret.clone());
+                    format!("{before}{secret}")
+                }
+                None => match value.strip_prefix("env:") {
+                    Some(variable) => {
+                        let secret = (self.around.env)(variable)
+                            .ok_or_else(|| self.failed(format!("the environment variable `{variable}` is not set")))?;
+                        secrets.push(secret.clone());
+                        secret
+                    }
+                    None => {
+                        let expanded = self.expand(value);
+                        if expanded != *value {
+                            secrets.push(expanded.clone());
+                        }
+                        expanded
+                    }
+                },
+            };
+            resolved.insert(name.clone(), value);
+        }
+        Ok((resolved, Redaction::new(secrets)))
+    }
+
+    /// The client that was registered by hand, with its secret.
+    fn oauth_client(&self, client: Option<&OAuthClient>) -> Result<Option<(OAuthClient, Option<String>)>, SourceError> {
+        let Some(client) = client else { return Ok(None) };
+        let secret = match &client.secret {
+            Some(secret) => {
+                let (resolved, _) = self.resolve(&BTreeMap::from([(String::new(), secret.clone())]))?;
+                resolved.into_values().next()
+            }
+            None => None,
+        };
+        Ok(Some((client.clone(), secret)))
+    }
+
+    /// Signs in with a browser. `open` gets the address that the person has to visit.
+    pub async fn sign_in(&self, challenge: Option<String>, open: impl FnOnce(&str)) -> Result<(), String> {
+        let Transport::Http { url, client, .. } = &self.config.transport else {
+            return Err(format!("`{}` is not a source that one signs in to", self.config.name));
+        };
+        if !self.around.trust.allows(&self.config) {
+            return Err(self.not_allowed().to_string());
+        }
+        let tokens = self.around.tokens.clone().ok_or("there is no place to keep tokens")?;
+        let client = self.oauth_client(client.as_ref()).map_err(|error| error.to_string())?;
+        let (client, secret) = client.map_or((None, None), |(client, secret)| (Some(client), secret));
+        let sign_in = oauth::SignIn {
+            source: &self.config.name,
+            url,
+            tokens,
+            client: client.as_ref(),
+            secret,
+            challenge,
+            metadata_url: self.around.client_metadata_url.clone(),
+        };
+        oauth::sign_in(sign_in, open).await.map_err(|error| error.to_string())?;
+        *self.link.lock().await = Link::default();
+        Ok(())
+    }
+
+    /// `${NAME}` and `${NAME:-otherwise}`, as other programs write them.
+    fn expand(&self, text: &str) -> String {
+        let mut expanded = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("${") {
+            expanded.push_str(before);
+            let Some((inside, after)) = after.split_once('}') else {
+                expanded.push_str("${");
+                rest = after;
+                continue;
+            };
+            let (name, otherwise) = inside.split_once(":-").unwrap_or((inside, ""));
+            let name = name.strip_prefix("env:").unwrap_or(name);
+            expanded.push_str(&(self.around.env)(name).unwrap_or_else(|| otherwise.to_owned()));
+            rest = after;
+        }
+        expanded.push_str(rest);
+        expanded
+    }
+
+    fn failed(&self, reason: String) -> SourceError {
+        SourceError::Start { source_name: self.config.name.clone(), reason: naming::clean(&reason, 300) }
+    }
+
+    async fn tell_roots(&self) {
+        let connection = self.link.lock().await.connection.clone();
+        if let Some(connection) = connection.filter(|connection| connection.is_usable()) {
+            connection.roots_changed().await;
+        }
+    }
+
+    /// Ends the connection, if there is one.
+    pub async fn close(&self) {
+        let connection = self.link.lock().await.connection.take();
+        if let Some(connection) = connection.and_then(Arc::into_inner) {
+            connection.close().await;
+        }
+    }
+
+    pub async fn is_connected(&self) -> bool {
+        self.link.lock().await.connection.as_ref().is_some_and(|connection| connection.is_usable())
+    }
+}
+
+async fn end_when_idle(source: Weak<Source>, connection: Weak<Connection>, idle: Duration) {
+    loop {
+        let Some(used) = connection.upgrade().map(|connection| connection.idle_for().unwrap_or_default()) else {
+            return;
+        };
+        if used >= idle {
+            if let Some(source) = source.upgrade() {
+                let mut link = source.link.lock().await;
+                let same =
+                    link.connection.as_ref().is_some_and(|held| Weak::ptr_eq(&Arc::downgrade(held), &connection));
+                if same && let Some(connection) = link.connection.take().and_then(Arc::into_inner) {
+                    connection.close().await;
+                }
+            }
+            return;
+        }
+        tokio::time::sleep(idle.saturating_sub(used).max(Duration::from_millis(50))).await;
+    }
+}

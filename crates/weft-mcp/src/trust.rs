@@ -1,0 +1,59 @@
+//! Which sources of projects a person has allowed, kept in the person's own folder by fingerprint:
+//! a source that is changed in any way must be allowed again.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::config::{Origin, SourceConfig};
+
+#[derive(Debug, Clone)]
+pub struct Trust {
+    file: PathBuf,
+}
+
+impl Trust {
+    /// `folder` is the person's own settings folder.
+    pub fn open(folder: &Path) -> Self {
+        Self { file: folder.join("allowed-sources.json") }
+    }
+
+    /// Whether it may be started. One's own sources always may.
+    pub fn allows(&self, source: &SourceConfig) -> bool {
+        match &source.origin {
+            Origin::User => true,
+            Origin::Project { .. } => self.read().contains_key(&source.fingerprint()),
+        }
+    }
+
+    pub fn allow(&self, source: &SourceConfig) -> io::Result<()> {
+        let mut allowed = self.read();
+        allowed.insert(source.fingerprint(), format!("{} {}", source.name, source.in_words()));
+        self.write(&allowed)
+    }
+
+    /// Takes an allowance back. Returns whether there was one.
+    pub fn forget(&self, source: &SourceConfig) -> io::Result<bool> {
+        let mut allowed = self.read();
+        let was = allowed.remove(&source.fingerprint()).is_some();
+        if was {
+            self.write(&allowed)?;
+        }
+        Ok(was)
+    }
+
+    /// A file that cannot be read allows nothing.
+    fn read(&self) -> BTreeMap<String, String> {
+        std::fs::read(&self.file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    }
+
+    fn write(&self, allowed: &BTreeMap<String, String>) -> io::Result<()> {
+        if let Some(folder) = self.file.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let text = serde_json::to_string_pretty(allowed)?;
+        let new = self.file.with_extension("json.new");
+        std::fs::write(&new, text)?;
+        std::fs::rename(&new, &self.file)
+    }
+}

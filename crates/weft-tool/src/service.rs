@@ -1,0 +1,82 @@
+//! Processes that serve: they are spoken to over their input and output for as long as they are
+//! needed. Started with the same filtered environment as commands, in a group of their own that
+//! dies with the handle.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+use crate::process::{SpawnError, is_secret_variable};
+use crate::redact::Redaction;
+
+/// What to start.
+#[derive(Debug, Clone)]
+pub struct ServiceSpec {
+    pub program: OsString,
+    pub args: Vec<OsString>,
+    pub cwd: PathBuf,
+    /// Added to what is inherited; variables that look like secrets, or hold a known one, are not
+    /// inherited.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+/// A process that serves, with everything it started. Dropping it kills them all.
+#[derive(Debug)]
+pub struct Service {
+    child: Child,
+    group: Option<Pid>,
+}
+
+/// The three pipes of a service.
+#[derive(Debug)]
+pub struct Pipes {
+    pub stdin: ChildStdin,
+    pub stdout: ChildStdout,
+    pub stderr: ChildStderr,
+}
+
+impl Service {
+    #[allow(clippy::disallowed_methods, reason = "with `process`, this is the place that starts processes")]
+    pub fn start(spec: &ServiceSpec, redaction: &Redaction) -> Result<(Self, Pipes), SpawnError> {
+        let mut command = Command::new(&spec.program);
+        command.args(&spec.args);
+        for (name, value) in std::env::vars_os() {
+            let known = value.to_str().is_some_and(|value| redaction.covers(value));
+            if known || name.to_str().is_some_and(is_secret_variable) {
+                command.env_remove(&name);
+            }
+        }
+        command.envs(spec.env.iter().map(|(name, value)| (name, value))).current_dir(&spec.cwd);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.process_group(0).kill_on_drop(true);
+        let mut child = command.spawn().map_err(|source| {
+            if spec.cwd.is_dir() {
+                SpawnError::NotStarted { program: spec.program.to_string_lossy().into_owned(), source }
+            } else {
+                SpawnError::NoFolder(spec.cwd.clone())
+            }
+        })?;
+        let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(SpawnError::NoPipe(std::io::Error::other("a pipe is missing")));
+        };
+        Ok((Self { child, group }, Pipes { stdin, stdout, stderr }))
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<String> {
+        self.child.try_wait().ok().flatten().map(|status| status.to_string())
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        if let Some(group) = self.group {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}

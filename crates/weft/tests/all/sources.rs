@@ -1,0 +1,158 @@
+//! Sources from the command line and in sessions. Weft itself is the MCP server at the other end.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use weft_script::{call, text};
+
+use crate::world::World;
+
+const WEFT: &str = env!("CARGO_BIN_EXE_weft");
+
+#[test]
+fn a_source_is_added_listed_tried_used_and_removed() {
+    let world = World::new(vec![call("mcp__me__list", json!({})), text("Seen.")]);
+    std::fs::write(world.folder.path().join("found.txt"), "x").unwrap();
+    world.weft(&["sources", "list"]).expect(0).says("There are no sources here");
+    world.weft(&["sources", "add", "me", "--", WEFT, "mcp"]).expect(0).says("weft sources test me");
+    world
+        .weft(&["sources", "add", "me", "--url", "https://x.example/"])
+        .expect(2)
+        .says("there is a source `me` already");
+    world.weft(&["sources", "list"]).expect(0).says("mcp (stdio)").says("yours");
+    world.weft(&["sources", "test", "me"]).expect(0).says("`me` works: weft").says("mcp__me__run_agent");
+    let ran = world.weft(&["run", "--mode", "auto", "look"]).expect(0);
+    ran.says("Use `list` of the source `me`").says("Seen.");
+    let requests = world.server.requests();
+    assert!(requests[1].body.to_string().contains("found.txt"), "the result went to the model");
+    world.weft(&["sources", "remove", "me"]).expect(0);
+    world.weft(&["sources", "list"]).expect(0).says("There are no sources here");
+}
+
+#[test]
+fn a_tool_of_a_source_waits_for_a_yes() {
+    let world = World::new(vec![call("mcp__me__list", json!({})), text("Seen.")]);
+    world.weft(&["sources", "add", "me", "--", WEFT, "mcp"]).expect(0);
+    world.weft(&["run", "--mode", "ask", "look"]).expect(3).says("Use `list` of the source `me`?");
+}
+
+#[test]
+fn nothing_of_a_projects_source_is_started_before_it_is_allowed() {
+    let world = World::new(vec![text("One."), text("Two.")]);
+    let started = world.folder.path().join("started");
+    let server = format!("touch {}", started.display());
+    let file = json!({"mcpServers": {"theirs": {"command": "sh", "args": ["-c", server]}}});
+    std::fs::write(world.folder.path().join(".mcp.json"), file.to_string()).unwrap();
+    world.weft(&["sources", "list"]).expect(0).says("not allowed").says("project");
+    world.weft(&["sources", "test", "theirs"]).expect(1).says("weft sources allow theirs");
+    world.weft(&["run", "go"]).expect(0).says("has not been allowed");
+    assert!(!started.exists());
+    world.weft(&["sources", "allow", "theirs"]).expect(0).says("runs `sh -c");
+    // It is no MCP server, which holds nothing up.
+    world.weft(&["run", "go"]).expect(0).says("could not be started").says("Two.");
+    assert!(started.exists());
+}
+
+#[test]
+fn a_source_that_does_not_exist_stops_no_run() {
+    let world = World::new(vec![text("Fine.")]);
+    world.weft(&["sources", "add", "gone", "--", "/nowhere/at/all"]).expect(0);
+    world.weft(&["run", "go"]).expect(0).says("The source `gone` could not be started").says("Fine.");
+}
+
+#[test]
+fn an_api_is_a_tool_that_stays_below_its_address() {
+    let world = World::new(vec![
+        call("api__web__request", json!({"method": "GET", "path": "../../etc/passwd"})),
+        text("No way."),
+    ]);
+    world.weft(&["sources", "add", "web", "--api", "http://127.0.0.1:9/v1"]).expect(0);
+    world.weft(&["run", "--mode", "auto", "go"]).expect(0).says("No way.");
+    assert!(world.server.requests()[1].body.to_string().contains("must lead to something below"));
+}
+
+/// Speaks MCP with `weft mcp` over its pipes and returns the answers by id.
+fn speak(world: &World, arguments: &[&str], capabilities: Value, messages: &[Value]) -> Vec<Value> {
+    let mut child =
+        world.command(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": {"name": "t", "version": "1"}}});
+    let mut answers = Vec::new();
+    let mut waiting: Vec<Value> = messages.iter().rev().cloned().collect();
+    writeln!(stdin, "{hello}").unwrap();
+    while let Some(Ok(line)) = lines.next() {
+        let message: Value = serde_json::from_str(&line).unwrap();
+        if message["method"] == "elicitation/create" {
+            let answer = json!({"action": "accept", "content": {"allow": true}});
+            writeln!(stdin, "{}", json!({"jsonrpc": "2.0", "id": message["id"], "result": answer})).unwrap();
+            continue;
+        }
+        if message.get("id").is_none() {
+            continue;
+        }
+        if message["id"] == 0 {
+            writeln!(stdin, "{}", json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).unwrap();
+        } else {
+            answers.push(message["result"].clone());
+        }
+        match waiting.pop() {
+            Some(next) => writeln!(stdin, "{next}").unwrap(),
+            None => break,
+        }
+    }
+    drop(stdin);
+    child.wait().unwrap();
+    answers
+}
+
+fn tool(id: u64, name: &str, arguments: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
+}
+
+#[test]
+fn others_use_our_tools_through_the_guard() {
+    let world = World::new(vec![]);
+    std::fs::write(world.folder.path().join("a.txt"), "the contents").unwrap();
+    let calls = [
+        tool(1, "read", json!({"path": "a.txt"})),
+        tool(2, "write", json!({"path": "b.txt", "content": "x"})),
+        tool(3, "read", json!({"path": "/etc/shadow"})),
+    ];
+    // Only looking, unless the person says otherwise.
+    let answers = speak(&world, &["mcp"], json!({}), &calls);
+    assert!(answers[0]["content"][0]["text"].as_str().unwrap().contains("the contents"));
+    assert_eq!(answers[1]["isError"], true);
+    assert!(answers[1]["content"][0]["text"].as_str().unwrap().contains("`safe` mode"), "{}", answers[1]);
+    assert_eq!(answers[2]["isError"], true);
+    // A client that cannot ask gets nothing that needs asking.
+    let answers = speak(&world, &["mcp", "--mode", "ask"], json!({}), &calls);
+    assert!(answers[1]["content"][0]["text"].as_str().unwrap().contains("this client cannot ask"), "{}", answers[1]);
+    assert!(!world.folder.path().join("b.txt").exists());
+    // One that can, asks.
+    let answers = speak(&world, &["mcp", "--mode", "ask"], json!({"elicitation": {}}), &calls[..2]);
+    assert_eq!(answers[1]["isError"], false, "{}", answers[1]);
+    assert_eq!(world.file("b.txt"), "x");
+}
+
+#[test]
+fn others_run_our_agents_and_read_their_sessions() {
+    let world = World::new(vec![call("list", json!({})), text("All is well.")]);
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "resources/list"});
+    let answers = speak(&world, &["mcp"], json!({}), &[tool(1, "run_agent", json!({"prompt": "check"})), list]);
+    let said = answers[0]["content"][0]["text"].as_str().unwrap();
+    assert!(said.starts_with("All is well."), "{said}");
+    let uri = answers[1]["resources"][0]["uri"].clone();
+    let read = json!({"jsonrpc": "2.0", "id": 3, "method": "resources/read", "params": {"uri": uri}});
+    let answers = speak(&world, &["mcp"], json!({}), &[read]);
+    let transcript = answers[0]["contents"][0]["text"].as_str().unwrap();
+    assert!(transcript.contains("**Person:** check") && transcript.contains("All is well."), "{transcript}");
+}
+
+#[test]
+fn other_machines_need_a_token() {
+    let world = World::new(vec![]);
+    world.weft(&["mcp", "--http", "0.0.0.0:0"]).expect(1).says("WEFT_MCP_TOKEN");
+}
