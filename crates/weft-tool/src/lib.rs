@@ -6,7 +6,8 @@
 //! else. This crate knows nothing of models, sessions' logs or screens.
 //!
 //! Where to go next: [`guard`] decides, [`tool`] is what a tool is, `tools/` holds the built-in
-//! ones, [`process`] is the only place that starts processes, `path` knows where a path really leads.
+//! ones, [`process`] is the only place that starts processes, `path` knows where a path
+//! really leads, `admit` looks once more before a file is touched, `handle` is the only way to one.
 
 pub mod guard;
 pub mod permission;
@@ -14,15 +15,20 @@ pub mod process;
 pub mod registry;
 pub mod tool;
 
+mod admit;
 mod capture;
+mod changes;
 mod diff;
 mod file;
+mod handle;
 mod input;
+mod patch;
 mod path;
 mod redact;
 mod survivor;
 mod text;
 mod tools;
+mod trash;
 
 pub use file::ReadMarks;
 pub use guard::{Guard, GuardConfig, Permit, Policy, Verdict};

@@ -1,12 +1,21 @@
 //! The tools that come in the box, one file each.
 
+mod apply_patch;
 mod ask_user;
+mod batch_write;
+mod delete;
 mod edit;
 mod glob;
 mod list;
+mod move_path;
+mod notebook;
+mod pdf;
 mod read;
 mod search;
 mod shell;
+mod structure;
+mod structure_replace;
+mod structure_search;
 mod todo;
 mod walk;
 mod write;
@@ -16,7 +25,7 @@ use std::sync::Arc;
 use crate::tool::Tool;
 
 /// In the order in which the model is told of them. The order is part of the cached prompt.
-pub(crate) fn builtin() -> Vec<Arc<dyn Tool>> {
+pub(crate) fn core() -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(read::Read),
         Arc::new(write::Write),
@@ -27,5 +36,17 @@ pub(crate) fn builtin() -> Vec<Arc<dyn Tool>> {
         Arc::new(shell::Shell),
         Arc::new(ask_user::AskUser),
         Arc::new(todo::Todo),
+    ]
+}
+
+/// What the model is told of only when it asks.
+pub(crate) fn extras() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(apply_patch::ApplyPatch),
+        Arc::new(batch_write::BatchWrite),
+        Arc::new(move_path::Move),
+        Arc::new(delete::Delete),
+        Arc::new(structure_search::StructureSearch),
+        Arc::new(structure_replace::StructureReplace),
     ]
 }
