@@ -1,15 +1,14 @@
 //! Reading whole files, replacing them in one step, and remembering which ones a session has read.
+//! All of it by handle: a path given here is free of links, and no link is followed.
 
 use std::collections::HashMap;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{Metadata, Permissions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::fs::{Access, access};
-
+use crate::handle::{self, OpenError, Spot};
 use crate::text;
 
 /// Larger files are changed with a command, not in memory.
@@ -68,48 +67,57 @@ pub(crate) struct Whole {
     pub metadata: Metadata,
 }
 
-/// Opens a regular file. Opening a pipe would wait for its other end, and what is at a path can
-/// change between looking and opening; so nothing is waited for, and it is looked at once more.
-pub(crate) fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
-    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_file() { Ok((file, metadata)) } else { Err(io::Error::other("it is not a regular file")) }
-}
-
 /// Reads a file that is to be changed. The error is for the model.
 pub(crate) fn read_whole(path: &Path, shown: &str) -> Result<Whole, String> {
-    let failed = |error: io::Error| explain(shown, &error);
-    // Looked at before it is opened: opening a pipe would wait for its other end.
-    let metadata = fs::metadata(path).map_err(failed)?;
-    if metadata.is_dir() {
-        return Err(format!("`{shown}` is a folder, not a file."));
-    }
-    if !metadata.is_file() {
-        return Err(format!("`{shown}` is not a regular file."));
-    }
-    if metadata.len() > LARGEST_WHOLE {
-        return Err(format!(
-            "`{shown}` is too large for this ({}). Change it with a command.",
-            text::size(metadata.len())
-        ));
-    }
-    let (mut file, metadata) = open_regular(path).map_err(failed)?;
-    let mut bytes = Vec::with_capacity(metadata.len() as usize);
-    file.read_to_end(&mut bytes).map_err(failed)?;
+    let (bytes, metadata) = read_bytes(path, shown)?;
     let text = String::from_utf8(bytes).map_err(|_| {
         format!("`{shown}` is not valid UTF-8 text. Change it with a command, such as `sed` or `iconv`.")
     })?;
     Ok(Whole { text, metadata })
 }
 
+/// The same, or nothing where there is nothing.
+pub(crate) fn read_if_any(path: &Path, shown: &str) -> Result<Option<Whole>, String> {
+    match Spot::find(path).and_then(|spot| spot.kind()) {
+        Ok(Some(_)) => read_whole(path, shown).map(Some),
+        Ok(None) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Err(format!("`{shown}` is a folder, not a file.")),
+        Err(error) => Err(explain(shown, &error)),
+    }
+}
+
+fn read_bytes(path: &Path, shown: &str) -> Result<(Vec<u8>, Metadata), String> {
+    let (file, metadata) = handle::open(path).map_err(|error| explain_open(shown, error))?;
+    if metadata.len() > LARGEST_WHOLE {
+        return Err(format!(
+            "`{shown}` is too large for this ({}). Change it with a command.",
+            text::size(metadata.len())
+        ));
+    }
+    let mut bytes = Vec::with_capacity(metadata.len() as usize);
+    // It may grow while it is read.
+    file.take(LARGEST_WHOLE + 1).read_to_end(&mut bytes).map_err(|error| explain(shown, &error))?;
+    Ok((bytes, metadata))
+}
+
 /// A replacement takes the place of a file even where the file itself must not be written, so
 /// that is looked at before. The error is for the model.
 pub(crate) fn ensure_writable(path: &Path, metadata: &Metadata, shown: &str) -> Result<(), String> {
-    if metadata.permissions().readonly() || access(path, Access::WRITE_OK).is_err() {
+    let writable = Spot::find(path).is_ok_and(|spot| spot.is_writable());
+    if metadata.permissions().readonly() || !writable {
         return Err(format!("`{shown}` is read-only. Ask the person before you change its permissions."));
     }
     Ok(())
+}
+
+/// Why a file could not be opened, for the model.
+pub(crate) fn explain_open(shown: &str, error: OpenError) -> String {
+    match error {
+        OpenError::Folder => format!("`{shown}` is a folder, not a file."),
+        OpenError::Special => format!("`{shown}` is not a regular file."),
+        OpenError::Io(error) => explain(shown, &error),
+    }
 }
 
 /// Why a file operation failed and what to do, for the model.
@@ -126,6 +134,10 @@ pub(crate) fn explain(shown: &str, error: &io::Error) -> String {
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
             format!("A part of the path `{shown}` is a file, not a folder.")
         }
+        io::ErrorKind::InvalidFilename => format!("The name `{}` is too long for a file.", text::one_line(shown)),
+        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            format!("A part of the path `{shown}` became a link just now. Look at it again before you go on.")
+        }
         _ => format!("`{shown}`: {error}."),
     }
 }
@@ -139,60 +151,82 @@ pub(crate) enum ReplaceError {
     Io(#[from] io::Error),
 }
 
+impl From<OpenError> for ReplaceError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Folder | OpenError::Special => Self::Changed,
+            OpenError::Io(error) => Self::Io(error),
+        }
+    }
+}
+
 /// Puts `new` in the place of the file, in one step and durably. `old` is what must be there until
 /// the last moment; `None` stands for no file. Mode bits are kept.
 pub(crate) fn replace(path: &Path, old: Option<&str>, new: &str) -> Result<Metadata, ReplaceError> {
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let (temporary, mut file) = create_beside(path)?;
+    replace_at(&Spot::find(path)?, old, new, None)
+}
+
+/// The same at a place that is held open. A new file gets `permissions`, or the usual ones.
+pub(crate) fn replace_at(
+    place: &Spot,
+    old: Option<&str>,
+    new: &str,
+    permissions: Option<Permissions>,
+) -> Result<Metadata, ReplaceError> {
+    let (temporary, mut file) = place.create_beside()?;
     let written = (|| {
         file.write_all(new.as_bytes())?;
-        if let (Some(_), Ok(metadata)) = (old, fs::metadata(path)) {
-            file.set_permissions(metadata.permissions())?;
+        let kept = match (old, place.open()) {
+            (Some(_), Ok((_, metadata))) => Some(metadata.permissions()),
+            (Some(_), Err(_)) | (None, _) => permissions,
+        };
+        if let Some(kept) = kept {
+            file.set_permissions(kept)?;
         }
         file.sync_all()?;
         let metadata = file.metadata()?;
         match old {
-            Some(old) if !still_holds(path, old)? => return Err(ReplaceError::Changed),
-            Some(_) => fs::rename(&temporary, path)?,
-            // A link fails if something is there by now; a rename would overwrite it.
-            None => match fs::hard_link(&temporary, path) {
-                Ok(()) => fs::remove_file(&temporary)?,
+            Some(old) if !still_holds(place, old)? => return Err(ReplaceError::Changed),
+            Some(_) => temporary.replace(place)?,
+            None => match temporary.move_to(place) {
+                Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(ReplaceError::Changed),
-                Err(_) => fs::rename(&temporary, path)?,
+                Err(error) => return Err(error.into()),
             },
         }
         Ok(metadata)
     })();
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    } else if let Ok(folder) = File::open(folder) {
-        // Makes the rename itself durable; file systems that cannot do it do not need it.
-        let _ = folder.sync_all();
+    match written {
+        Ok(_) => place.sync_folder(),
+        Err(_) => {
+            let _ = temporary.remove();
+        }
     }
     written
 }
 
-fn still_holds(path: &Path, expected: &str) -> io::Result<bool> {
-    match fs::read(path) {
-        Ok(found) => Ok(found == expected.as_bytes()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
+/// Removes a file that must still hold `old`.
+pub(crate) fn remove_at(place: &Spot, old: &str) -> Result<(), ReplaceError> {
+    if !still_holds(place, old)? {
+        return Err(ReplaceError::Changed);
     }
+    place.remove()?;
+    place.sync_folder();
+    Ok(())
 }
 
-/// A new file in the same folder, so that a rename does not cross file systems.
-fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let name = text::head(&name, 100);
-    loop {
-        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let temporary = path.with_file_name(format!(".{name}.{}-{number}.weft", std::process::id()));
-        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-            Ok(file) => return Ok((temporary, file)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
+fn still_holds(place: &Spot, expected: &str) -> Result<bool, ReplaceError> {
+    match place.open() {
+        Ok((mut file, metadata)) => {
+            let mut found = Vec::new();
+            let same_size = metadata.len() == expected.len() as u64;
+            if same_size {
+                file.read_to_end(&mut found)?;
+            }
+            Ok(same_size && found == expected.as_bytes())
         }
+        Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::*;
+use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 fn leftovers(dir: &Path) -> usize {

@@ -7,7 +7,8 @@
 //!
 //! Where to go next: [`guard`] decides, [`tool`] is what a tool is, `tools/` holds the built-in
 //! ones, [`process`] is the only place that starts processes, [`sandbox`] what they run in, `path`
-//! knows where a path really leads.
+//! knows where a path really leads, `admit` looks once more before a file is touched, `handle` is the
+//! only way to one.
 
 pub mod broker;
 pub mod guard;
@@ -20,16 +21,21 @@ pub mod shadow;
 pub mod tool;
 pub mod toolbox;
 
+mod admit;
 mod capture;
+mod changes;
 mod diff;
 mod file;
+mod handle;
 mod input;
 mod leak;
+mod patch;
 mod path;
 mod redact;
 mod survivor;
 mod text;
 mod tools;
+mod trash;
 mod witness;
 
 pub use file::ReadMarks;

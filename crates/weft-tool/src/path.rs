@@ -25,10 +25,34 @@ impl Located {
     pub fn new(workspace: &Path, given: &str) -> Result<Self, String> {
         let root = resolve(Path::new("/"), workspace)?;
         let path = resolve(&root, &expanded(given)?)?;
-        let relative = path.strip_prefix(&root).ok();
-        let judged = relative.unwrap_or(&path);
-        Ok(Self { inside: relative.is_some(), secret: is_secret(judged), protected: is_protected(judged), path })
+        Ok(Self::of(&root, path))
     }
+
+    /// The same, but a link at the end of it is not followed: it is meant itself.
+    pub fn entry(workspace: &Path, given: &str) -> Result<Self, String> {
+        let root = resolve(Path::new("/"), workspace)?;
+        let path = root.join(expanded(given)?);
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(format!("`{given}` is not the name of a file or folder."));
+        };
+        Ok(Self::of(&root, resolve(Path::new("/"), folder)?.join(name)))
+    }
+
+    /// Something that a walk has found, as it is.
+    pub fn beneath(workspace: &Path, found: &Path) -> Result<Self, String> {
+        Ok(Self::of(&resolve(Path::new("/"), workspace)?, found.to_owned()))
+    }
+
+    fn of(root: &Path, path: PathBuf) -> Self {
+        let relative = path.strip_prefix(root).ok();
+        let judged = relative.unwrap_or(&path);
+        Self { inside: relative.is_some(), secret: is_secret(judged), protected: is_protected(judged), path }
+    }
+}
+
+/// A folder of Weft's own, free of links.
+pub(crate) fn found(folder: &Path) -> Result<PathBuf, String> {
+    resolve(Path::new("/"), folder)
 }
 
 /// Whether something found lies in a folder that is given as it comes.
@@ -36,7 +60,7 @@ pub(crate) fn lies_in(found: &Path, folder: &Path) -> bool {
     resolve(Path::new("/"), folder).is_ok_and(|folder| found.starts_with(folder))
 }
 
-/// Where to write. Writing outside the workspace is refused whatever the mode.
+/// Where a write would go, for showing it to a person. Outside the workspace it goes nowhere.
 pub(crate) fn for_writing(workspace: &Path, given: &str) -> Result<PathBuf, String> {
     let located = Located::new(workspace, given)?;
     if located.inside { Ok(located.path) } else { Err(outside(workspace, &located.path)) }
@@ -66,7 +90,7 @@ pub(crate) fn is_secret(path: &Path) -> bool {
         [".env", ".netrc", ".pypirc", ".git-credentials", "credentials.enc", "id_rsa", "id_ed25519", "id_ecdsa"];
     const TEMPLATES: [&str; 5] = ["example", "sample", "template", "dist", "defaults"];
     let is = |name: &OsStr, known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
-    if names(path).any(|name| is(name, &FOLDERS)) {
+    if names(path).any(|name| is(name, &FOLDERS)) || is_of_a_process(path) {
         return true;
     }
     let Some(name) = path.file_name() else { return false };
@@ -76,9 +100,20 @@ pub(crate) fn is_secret(path: &Path) -> bool {
     }
 }
 
+/// Whether it shows the inside of a running program: its environment, its memory, its open files.
+fn is_of_a_process(path: &Path) -> bool {
+    let mut names = names(path);
+    path.is_absolute()
+        && names.next().is_some_and(|name| name == "proc")
+        && names.next().is_some_and(|name| {
+            let name = name.as_encoded_bytes();
+            name.iter().all(u8::is_ascii_digit) || matches!(name, b"self" | b"thread-self" | b"kcore")
+        })
+}
+
 /// Whether something here decides what runs later: git's and Weft's own files, and what shells and
 /// programs start with.
-fn is_protected(relative: &Path) -> bool {
+pub(crate) fn is_protected(relative: &Path) -> bool {
     const FOLDERS: [&str; 3] = [".git", ".weft", ".ssh"];
     const FILES: [&str; 14] = [
         ".bashrc",

@@ -1,4 +1,5 @@
-//! The tools a session has, in the order in which the model is told of them.
+//! The tools a session has, in the order in which the model is told of them. It is told of the core
+//! with every request; the extras are there to be called, and told of when they are asked for.
 
 use std::sync::Arc;
 
@@ -10,7 +11,8 @@ use crate::tools;
 
 #[derive(Clone, Default)]
 pub struct Registry {
-    tools: Vec<Arc<dyn Tool>>,
+    core: Vec<Arc<dyn Tool>>,
+    extras: Vec<Arc<dyn Tool>>,
 }
 
 /// What a model is told of a tool.
@@ -29,22 +31,36 @@ impl Registry {
 
     /// The tools that come in the box, whose commands run in this sandbox.
     pub fn builtin_in(sandbox: Arc<Sandbox>) -> Self {
-        Self { tools: tools::builtin(sandbox) }
+        Self { core: tools::core(sandbox), extras: tools::extras() }
     }
 
-    /// Adds a tool; one of the same name is replaced.
+    /// Adds a tool to the core; one of the same name is replaced.
     #[must_use]
     pub fn with(mut self, tool: Arc<dyn Tool>) -> Self {
-        self.tools.retain(|known| known.name() != tool.name());
-        self.tools.push(tool);
+        self.core.retain(|known| known.name() != tool.name());
+        self.extras.retain(|known| known.name() != tool.name());
+        self.core.push(tool);
         self
     }
 
+    /// Any tool, of the core or not.
     pub fn get(&self, name: &str) -> Option<&dyn Tool> {
-        self.tools.iter().find(|tool| tool.name() == name).map(AsRef::as_ref)
+        self.core.iter().chain(&self.extras).find(|tool| tool.name() == name).map(AsRef::as_ref)
     }
 
+    /// What the model is told of with every request.
     pub fn specs(&self) -> impl Iterator<Item = Spec<'_>> {
-        self.tools.iter().map(|tool| Spec { name: tool.name(), description: tool.description(), schema: tool.schema() })
+        self.core.iter().map(|tool| Spec::of(tool.as_ref()))
+    }
+
+    /// What it can be told of when it asks.
+    pub fn extras(&self) -> impl Iterator<Item = Spec<'_>> {
+        self.extras.iter().map(|tool| Spec::of(tool.as_ref()))
+    }
+}
+
+impl<'a> Spec<'a> {
+    fn of(tool: &'a dyn Tool) -> Self {
+        Self { name: tool.name(), description: tool.description(), schema: tool.schema() }
     }
 }

@@ -8,6 +8,7 @@ use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::admit;
 use crate::diff::Diff;
 use crate::file::{Known, ReadMarks, ReplaceError, Whole, ensure_writable, explain, read_whole, replace};
 use crate::guard::{Permit, Policy};
@@ -85,23 +86,24 @@ impl Tool for Edit {
     fn run<'a>(&'a self, _permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
         Box::pin(async move {
             let summary = self.summary(&input, &context.workspace);
-            let (workspace, marks) = (context.workspace.clone(), context.read_marks.clone());
-            let title = summary.clone();
-            blocking(summary, move || {
-                let done = Target::new(&workspace, input).and_then(|target| target.make(&marks));
-                done.unwrap_or_else(|text| Finished::failed(text, title))
-            })
-            .await
+            let (context, title) = (context.clone(), summary.clone());
+            blocking(summary, move || edit(&context, input).unwrap_or_else(|text| Finished::failed(text, title))).await
         })
     }
 }
 
 /// The file's name and what the edits would do to it.
 pub(super) fn preview(workspace: &Path, input: Value) -> Result<(String, Diff), String> {
-    let target = Target::new(workspace, input)?;
+    let place = for_writing(workspace, path(&input))?;
+    let target = Target::new(workspace, place, input)?;
     let (whole, new) = target.apply()?;
     let diff = Diff::new(&target.name, &whole.text, &new.text);
     Ok((target.name, diff))
+}
+
+fn edit(context: &Context, input: Value) -> Result<Finished, String> {
+    let place = admit::for_writing(context, path(&input))?;
+    Target::new(&context.workspace, place, input)?.make(&context.read_marks)
 }
 
 struct Target {
@@ -116,12 +118,11 @@ struct Edited {
 }
 
 impl Target {
-    fn new(workspace: &Path, input: Value) -> Result<Self, String> {
+    fn new(workspace: &Path, path: PathBuf, input: Value) -> Result<Self, String> {
         let input: Input = parse(input)?;
         if input.edits.is_empty() {
             return Err("There are no edits.".to_owned());
         }
-        let path = for_writing(workspace, &input.path)?;
         Ok(Self { path, name: shown(workspace, &input.path), edits: input.edits })
     }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::SystemTime;
 
+use frizbee::{Config, Matcher};
 use futures_util::future::BoxFuture;
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::{Value, json};
@@ -17,12 +18,15 @@ use crate::text;
 use crate::tool::{Context, Finished, Tool, blocking};
 
 const MOST_FILES: usize = 200;
+const MOST_ALIKE: usize = 30;
+/// The score is counted in 16 bits.
+const LONGEST_WANTED: usize = 100;
 
 pub(super) struct Glob;
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     json!({"type":"object","required":["pattern"],"properties":{
-        "pattern":{"type":"string"},"path":{"type":"string"}}})
+        "pattern":{"type":"string"},"path":{"type":"string"},"fuzzy":{"type":"boolean"}}})
 });
 
 impl Tool for Glob {
@@ -31,7 +35,7 @@ impl Tool for Glob {
     }
 
     fn description(&self) -> &str {
-        "Find files by name pattern, like src/**/*.rs; newest first."
+        "Find files by name pattern, like src/**/*.rs; newest first. fuzzy: by letters of the name, best first."
     }
 
     fn schema(&self) -> &Value {
@@ -56,12 +60,14 @@ impl Tool for Glob {
     fn run<'a>(&'a self, _permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
         Box::pin(async move {
             let summary = self.summary(&input, &context.workspace);
-            let (workspace, cancel) = (context.workspace.clone(), context.cancel.clone());
-            let title = summary.clone();
+            let (context, title) = (context.clone(), summary.clone());
             blocking(summary, move || {
                 let pattern = input.get("pattern").and_then(Value::as_str).unwrap_or_default();
-                let base = Base::new(&workspace, folder(&input));
-                let found = base.and_then(|base| find(&base, pattern, &cancel, &title));
+                let fuzzy = input.get("fuzzy").and_then(Value::as_bool).unwrap_or_default();
+                let found = Base::admitted(&context, folder(&input)).and_then(|base| {
+                    let find = if fuzzy { find_alike } else { find };
+                    find(&base, pattern, &context.cancel, &title)
+                });
                 found.unwrap_or_else(|text| Finished::failed(text, title))
             })
             .await
@@ -109,5 +115,32 @@ fn find(base: &Base, pattern: &str, cancel: &CancellationToken, summary: &str) -
     if found.len() > MOST_FILES {
         lines.push(format!("[{} more: use a narrower pattern]", found.len() - MOST_FILES));
     }
+    Ok(Finished::ok(lines.join("\n"), summary))
+}
+
+/// The files whose paths have the letters of `wanted` in this order, the best match first.
+fn find_alike(base: &Base, wanted: &str, cancel: &CancellationToken, summary: &str) -> Result<Finished, String> {
+    if wanted.trim().is_empty() {
+        return Err("The pattern is empty.".to_owned());
+    }
+    let mut names: Vec<String> = Vec::new();
+    for entry in base.walk(|builder| builder).flatten() {
+        if cancel.is_cancelled() {
+            return Ok(Finished::interrupted("Stopped.", summary));
+        }
+        if is_file(&entry) {
+            names.push(base.show(entry.path()));
+        }
+    }
+    let matches = Matcher::new(text::head(wanted.trim(), LONGEST_WANTED), &Config::default()).match_list(&names);
+    let name = |index: u32| names.get(index as usize).map(String::as_str).unwrap_or_default();
+    let mut found: Vec<(u16, &str)> = matches.iter().map(|found| (found.score, name(found.index))).collect();
+    let summary = format!("{summary}, {}", text::count(found.len(), "file", "files"));
+    if found.is_empty() {
+        let text = format!("No file is named much like `{wanted}` in `{}`.", base.name);
+        return Ok(Finished::ok(text, summary));
+    }
+    found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| (one.1.len(), one.1).cmp(&(other.1.len(), other.1))));
+    let lines: Vec<&str> = found.into_iter().take(MOST_ALIKE).map(|(_, path)| path).collect();
     Ok(Finished::ok(lines.join("\n"), summary))
 }

@@ -51,10 +51,10 @@ impl Tool for List {
     fn run<'a>(&'a self, _permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
         Box::pin(async move {
             let summary = self.summary(&input, &context.workspace);
-            let (workspace, cancel) = (context.workspace.clone(), context.cancel.clone());
-            let title = summary.clone();
+            let (context, title) = (context.clone(), summary.clone());
             blocking(summary, move || {
-                let listed = Base::new(&workspace, folder(&input)).and_then(|base| list(&base, &cancel, &title));
+                let listed = Base::admitted(&context, folder(&input));
+                let listed = listed.and_then(|base| list(&base, &context.cancel, &title));
                 listed.unwrap_or_else(|text| Finished::failed(text, title))
             })
             .await

@@ -1,13 +1,22 @@
 //! The tools that come in the box, one file each.
 
+mod apply_patch;
 mod ask_user;
+mod batch_write;
+mod delete;
 mod edit;
 mod glob;
 mod list;
+mod move_path;
+mod notebook;
+mod pdf;
 mod preview_edit;
 mod read;
 mod search;
 mod shell;
+mod structure;
+mod structure_replace;
+mod structure_search;
 mod todo;
 mod walk;
 mod write;
@@ -18,7 +27,7 @@ use crate::sandbox::Sandbox;
 use crate::tool::Tool;
 
 /// In the order in which the model is told of them. The order is part of the cached prompt.
-pub(crate) fn builtin(sandbox: Arc<Sandbox>) -> Vec<Arc<dyn Tool>> {
+pub(crate) fn core(sandbox: Arc<Sandbox>) -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(read::Read),
         Arc::new(write::Write),
@@ -29,6 +38,18 @@ pub(crate) fn builtin(sandbox: Arc<Sandbox>) -> Vec<Arc<dyn Tool>> {
         Arc::new(shell::Shell { sandbox }),
         Arc::new(ask_user::AskUser),
         Arc::new(todo::Todo),
+    ]
+}
+
+/// What the model is told of only when it asks.
+pub(crate) fn extras() -> Vec<Arc<dyn Tool>> {
+    vec![
         Arc::new(preview_edit::PreviewEdit),
+        Arc::new(apply_patch::ApplyPatch),
+        Arc::new(batch_write::BatchWrite),
+        Arc::new(move_path::Move),
+        Arc::new(delete::Delete),
+        Arc::new(structure_search::StructureSearch),
+        Arc::new(structure_replace::StructureReplace),
     ]
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufRead, BufReader, Cursor, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -13,8 +13,11 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use weft_core::message::Image;
 
-use crate::file::{ReadMarks, explain, open_regular};
+use super::{notebook, pdf};
+use crate::admit;
+use crate::file::{LARGEST_WHOLE, explain};
 use crate::guard::{Permit, Policy};
+use crate::handle::{self, OpenError};
 use crate::path::{Located, shown};
 use crate::permission::Need;
 use crate::text;
@@ -48,7 +51,7 @@ impl Tool for Read {
     }
 
     fn description(&self) -> &str {
-        "Read a file as numbered lines (2000 at most), or see an image."
+        "Read a file as numbered lines (2000 at most): text, PDF, notebook; or see an image."
     }
 
     fn schema(&self) -> &Value {
@@ -71,55 +74,72 @@ impl Tool for Read {
     fn run<'a>(&'a self, _permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
         Box::pin(async move {
             let summary = self.summary(&input, &context.workspace);
-            let (workspace, marks, cancel) =
-                (context.workspace.clone(), context.read_marks.clone(), context.cancel.clone());
-            let title = summary.clone();
+            let (context, title) = (context.clone(), summary.clone());
             blocking(summary, move || {
-                read(&workspace, input, &marks, &cancel, &title).unwrap_or_else(|text| Finished::failed(text, title))
+                read(&context, input, &title).unwrap_or_else(|text| Finished::failed(text, title))
             })
             .await
         })
     }
 }
 
-fn read(
-    workspace: &Path,
-    input: Value,
-    marks: &ReadMarks,
-    cancel: &CancellationToken,
-    summary: &str,
-) -> Result<Finished, String> {
+fn read(context: &Context, input: Value, summary: &str) -> Result<Finished, String> {
     let input: Input = parse(input)?;
-    let name = shown(workspace, &input.path);
-    let path = Located::new(workspace, &input.path)?.path;
+    let name = shown(&context.workspace, &input.path);
+    let path = admit::for_reading(context, &input.path)?;
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => format!("There is no file `{name}`.{}", similar_names(&path)),
         _ => explain(&name, &error),
     };
-    // Looked at before it is opened: opening a pipe would wait for its other end.
-    let metadata = std::fs::metadata(&path).map_err(failed)?;
-    if metadata.is_dir() {
-        return Err(format!("`{name}` is a folder. Use `list` to see what is in it."));
-    }
-    if !metadata.is_file() {
-        return Err(format!("`{name}` is not a regular file and cannot be read."));
-    }
-    let (mut file, metadata) = open_regular(&path).map_err(failed)?;
+    let (mut file, metadata) = handle::open(&path).map_err(|error| match error {
+        OpenError::Folder => format!("`{name}` is a folder. Use `list` to see what is in it."),
+        OpenError::Special => format!("`{name}` is not a regular file and cannot be read."),
+        OpenError::Io(error) => failed(error),
+    })?;
     let mut start = Vec::new();
     file.by_ref().take(8 * 1024).read_to_end(&mut start).map_err(failed)?;
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
     if let Some(kind) = image_type(&start) {
         return image(&mut file, &metadata, kind, &name, summary);
     }
-    if start.contains(&0) {
+    let reader: Box<dyn BufRead> = if start.starts_with(b"%PDF-") {
+        let text = pdf::text(whole(file, &metadata, &name)?, &context.cancel)
+            .map_err(|why| format!("The PDF `{name}` {why}. Convert it with a command, such as `pdftotext`."))?;
+        Box::new(Cursor::new(text))
+    } else if let Some(cells) = notebook_cells(&path, &mut file, &metadata, &name)? {
+        Box::new(Cursor::new(cells))
+    } else if start.contains(&0) {
         let size = text::size(metadata.len());
         let text = format!("`{name}` is {}, {size}, not text. Look into it with a command.", binary_kind(&start));
         return Ok(Finished::ok(text, format!("{summary}, {size}, binary")));
-    }
-    file.seek(SeekFrom::Start(0)).map_err(failed)?;
-    let mut lines = Lines { reader: BufReader::with_capacity(64 * 1024, file), cancel, piece: Vec::new() };
+    } else {
+        context.read_marks.set(&path, &metadata);
+        Box::new(BufReader::with_capacity(64 * 1024, file))
+    };
+    let mut lines = Lines { reader, cancel: &context.cancel, piece: Vec::new() };
     let page = page(&mut lines, &input).map_err(failed)?;
-    marks.set(&path, &metadata);
     finish(page, &input, &name, summary)
+}
+
+/// The cells of a notebook as text; nothing for other files, and for what only looks like one.
+fn notebook_cells(path: &Path, file: &mut File, metadata: &Metadata, name: &str) -> Result<Option<String>, String> {
+    if path.extension().is_none_or(|end| end != "ipynb") || metadata.len() > LARGEST_WHOLE {
+        return Ok(None);
+    }
+    let clone = file.try_clone().map_err(|error| explain(name, &error))?;
+    let cells = notebook::cells(&whole(clone, metadata, name)?);
+    file.seek(SeekFrom::Start(0)).map_err(|error| explain(name, &error))?;
+    Ok(cells)
+}
+
+fn whole(file: File, metadata: &Metadata, name: &str) -> Result<Vec<u8>, String> {
+    if metadata.len() > LARGEST_WHOLE {
+        let (size, limit) = (text::size(metadata.len()), text::size(LARGEST_WHOLE));
+        return Err(format!("`{name}` is too large to read as a whole ({size}, the limit is {limit})."));
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST_WHOLE).read_to_end(&mut bytes).map_err(|error| explain(name, &error))?;
+    Ok(bytes)
 }
 
 struct Page {
@@ -201,7 +221,7 @@ fn finish(page: Page, input: &Input, name: &str, summary: &str) -> Result<Finish
 
 /// Lines of any length, of which only the beginning is held in memory.
 struct Lines<'a> {
-    reader: BufReader<File>,
+    reader: Box<dyn BufRead>,
     cancel: &'a CancellationToken,
     piece: Vec<u8>,
 }

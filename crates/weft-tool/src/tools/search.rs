@@ -10,11 +10,11 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use super::list::folder;
 use super::walk::{Base, is_file};
 use crate::guard::{Permit, Policy};
+use crate::handle::Opener;
 use crate::path::{is_secret, shown};
 use crate::permission::Need;
 use crate::text;
@@ -77,25 +77,25 @@ impl Tool for Search {
     fn run<'a>(&'a self, _permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
         Box::pin(async move {
             let summary = self.summary(&input, &context.workspace);
-            let (workspace, cancel) = (context.workspace.clone(), context.cancel.clone());
-            let title = summary.clone();
+            let (context, title) = (context.clone(), summary.clone());
             blocking(summary, move || {
-                search(&workspace, input, &cancel, &title).unwrap_or_else(|text| Finished::failed(text, title))
+                search(&context, input, &title).unwrap_or_else(|text| Finished::failed(text, title))
             })
             .await
         })
     }
 }
 
-fn search(workspace: &Path, input: Value, cancel: &CancellationToken, summary: &str) -> Result<Finished, String> {
+fn search(context: &Context, input: Value, summary: &str) -> Result<Finished, String> {
     let input: Input = parse(input)?;
     if input.pattern.is_empty() {
         return Err("The pattern is empty.".to_owned());
     }
-    let base = Base::new(workspace, input.path.as_deref())?;
+    let base = Base::admitted(context, input.path.as_deref())?;
     let only = input.glob.as_deref().map(|glob| super::glob::matcher(glob, &base)).transpose()?;
     let (matcher, fallback) = compile(&input.pattern)?;
     let mut found = Found::default();
+    let mut opener = Opener::default();
     let mut searcher = SearcherBuilder::new()
         .line_number(true)
         .heap_limit(Some(LONGEST_LINE))
@@ -104,7 +104,7 @@ fn search(workspace: &Path, input: Value, cancel: &CancellationToken, summary: &
         .after_context(input.context.min(MOST_CONTEXT))
         .build();
     for entry in base.walk(|builder| builder.sort_by_file_path(Path::cmp)).flatten() {
-        if cancel.is_cancelled() {
+        if context.cancel.is_cancelled() {
             return Ok(Finished::interrupted(format!("{}[stopped here]", found.text), summary));
         }
         // A file that was asked for by name was allowed by name.
@@ -116,7 +116,9 @@ fn search(workspace: &Path, input: Value, cancel: &CancellationToken, summary: &
         }
         let file = base.show(entry.path());
         // Files that cannot be read are passed by, like ignored ones.
-        let _ = searcher.search_path(&matcher, entry.path(), InFile { file, matcher: &matcher, found: &mut found });
+        if let Ok((opened, _)) = opener.open(entry.path()) {
+            let _ = searcher.search_file(&matcher, &opened, InFile { file, matcher: &matcher, found: &mut found });
+        }
         found.files += 1;
         if found.full {
             break;

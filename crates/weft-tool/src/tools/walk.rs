@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, Walk, WalkBuilder};
 
+use crate::admit;
 use crate::path::{Located, shown};
+use crate::tool::Context;
 
 /// Where a walk begins and how what it finds is named.
 #[derive(Clone)]
@@ -27,6 +29,13 @@ impl Base {
             return Err(format!("There is no `{name}`. Use `list` to see what is there."));
         }
         Ok(Self { path, relative_to, name })
+    }
+
+    /// The same for a call that runs: what the path leads to now must be allowed too.
+    pub fn admitted(context: &Context, given: Option<&str>) -> Result<Self, String> {
+        let mut base = Self::new(&context.workspace, given)?;
+        base.path = admit::for_reading(context, given.filter(|path| !path.trim().is_empty()).unwrap_or("."))?;
+        Ok(base)
     }
 
     /// The same names, but beginning at a folder further in.

@@ -1,6 +1,5 @@
 //! Writes a whole file, in one step. What the session has not seen it does not overwrite.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -8,9 +7,11 @@ use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::admit;
 use crate::diff::Diff;
-use crate::file::{Known, ReadMarks, ReplaceError, ensure_writable, explain, read_whole, replace};
+use crate::file::{Known, ReadMarks, ReplaceError, Whole, ensure_writable, explain, read_if_any, replace_at};
 use crate::guard::{Permit, Policy};
+use crate::handle::Spot;
 use crate::path::{for_writing, shown};
 use crate::permission::Need;
 use crate::tool::{Context, Finished, Tool, blocking, parse, path};
@@ -50,22 +51,23 @@ impl Tool for Write {
     }
 
     fn detail(&self, input: &Value, policy: &Policy<'_>) -> Result<String, String> {
-        let change = Change::new(policy.workspace, input.clone(), policy.read_marks)?;
+        let place = for_writing(policy.workspace, path(input))?;
+        let change = Change::new(policy.workspace, place, input.clone(), policy.read_marks)?;
         Ok(Diff::new(&change.name, change.old.as_deref().unwrap_or_default(), &change.new).text)
     }
 
     fn run<'a>(&'a self, _permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
         Box::pin(async move {
             let summary = self.summary(&input, &context.workspace);
-            let (workspace, marks) = (context.workspace.clone(), context.read_marks.clone());
-            let title = summary.clone();
-            blocking(summary, move || {
-                let done = Change::new(&workspace, input, &marks).and_then(|change| change.make(&marks));
-                done.unwrap_or_else(|text| Finished::failed(text, title))
-            })
-            .await
+            let (context, title) = (context.clone(), summary.clone());
+            blocking(summary, move || write(&context, input).unwrap_or_else(|text| Finished::failed(text, title))).await
         })
     }
+}
+
+fn write(context: &Context, input: Value) -> Result<Finished, String> {
+    let place = admit::for_writing(context, path(&input))?;
+    Change::new(&context.workspace, place, input, &context.read_marks)?.make(&context.read_marks)
 }
 
 struct Change {
@@ -76,23 +78,20 @@ struct Change {
 }
 
 impl Change {
-    fn new(workspace: &Path, input: Value, marks: &ReadMarks) -> Result<Self, String> {
+    fn new(workspace: &Path, path: PathBuf, input: Value, marks: &ReadMarks) -> Result<Self, String> {
         let input: Input = parse(input)?;
         let name = shown(workspace, &input.path);
-        let path = for_writing(workspace, &input.path)?;
-        if input.path.ends_with('/') || path.is_dir() {
+        if input.path.ends_with('/') {
             return Err(format!("`{name}` is a folder. Give the path of a file."));
         }
-        let old = if path.exists() { Some(overwritable(&path, &name, marks)?) } else { None };
+        let old = read_if_any(&path, &name)?.map(|whole| overwritable(&path, whole, &name, marks)).transpose()?;
         Ok(Self { path, name, old, new: input.content })
     }
 
     fn make(self, marks: &ReadMarks) -> Result<Finished, String> {
         let Self { path, name, old, new } = self;
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|error| explain(&name, &error))?;
-        }
-        let metadata = replace(&path, old.as_deref(), &new).map_err(|error| match error {
+        let place = Spot::make(&path).map_err(|error| explain(&name, &error))?.spot;
+        let metadata = replace_at(&place, old.as_deref(), &new, None).map_err(|error| match error {
             ReplaceError::Changed => {
                 format!("`{name}` changed on disk just now and was left as it is. Read it again first.")
             }
@@ -110,8 +109,7 @@ impl Change {
 }
 
 /// What is in a file that may be overwritten: one that the session has read, as it was then.
-fn overwritable(path: &Path, name: &str, marks: &ReadMarks) -> Result<String, String> {
-    let whole = read_whole(path, name)?;
+pub(super) fn overwritable(path: &Path, whole: Whole, name: &str, marks: &ReadMarks) -> Result<String, String> {
     ensure_writable(path, &whole.metadata, name)?;
     match marks.known(path, &whole.metadata) {
         Known::Current => Ok(whole.text),

@@ -129,3 +129,17 @@ async fn walks_stay_inside() {
     assert!(world.ok("search", json!({"pattern": "needle"})).await.starts_with("Nothing matches"));
     assert!(world.ok("glob", json!({"pattern": "*.txt"})).await.starts_with("No file matches"));
 }
+
+#[tokio::test]
+async fn files_are_found_by_some_letters_of_their_names() {
+    let world = World::new();
+    for name in ["src/gate_keeper.rs", "src/guard.rs", "docs/gate.md", "zzz.txt"] {
+        world.file(name, "x");
+    }
+    let found = world.ok("glob", json!({"pattern": "gatekep", "fuzzy": true})).await;
+    assert_eq!(found, "src/gate_keeper.rs");
+    let found = world.ok("glob", json!({"pattern": "gate", "fuzzy": true})).await;
+    assert_eq!(found.lines().collect::<Vec<_>>(), ["docs/gate.md", "src/gate_keeper.rs"]);
+    let found = world.ok("glob", json!({"pattern": "qqq", "fuzzy": true})).await;
+    assert!(found.contains("No file is named much like `qqq`"), "{found}");
+}

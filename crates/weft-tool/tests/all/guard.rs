@@ -192,7 +192,7 @@ fn invalid_calls_are_explained() {
         (
             "raed",
             json!({}),
-            "There is no tool `raed`. The tools are read, write, edit, list, glob, search, shell, ask_user, todo, preview_edit.",
+            "There is no tool `raed`. The tools are read, write, edit, list, glob, search, shell, ask_user, todo.",
         ),
         ("read", json!("{\"path\": \"a\""), "The arguments are not valid JSON: EOF while parsing"),
         ("read", json!({"path": "a", "lines": 3}), "Unknown field `lines`. The fields are `path`, `offset`, `limit`."),

@@ -8,10 +8,13 @@
     clippy::too_many_lines
 )]
 
+mod attacks_paths;
 mod edit_write;
+mod files;
 mod find;
 mod guard;
 mod process;
 mod read;
 mod shell;
+mod structure;
 mod world;

@@ -129,3 +129,59 @@ async fn images_are_shown() {
     world.file("big.png", [b"\x89PNG\r\n\x1a\n".as_slice(), &vec![0; 5 << 20]].concat());
     assert!(world.fails("read", json!({"path": "big.png"})).await.contains("too large"));
 }
+
+#[tokio::test]
+async fn notebooks_are_read_as_cells() {
+    let world = World::new();
+    world.file(
+        "a.ipynb",
+        r##"{"cells": [{"cell_type": "code", "source": ["print(1)"], "outputs": [{"text": ["1"]}]}]}"##,
+    );
+    world.file("broken.ipynb", "{");
+    let text = world.ok("read", json!({"path": "a.ipynb"})).await;
+    assert_eq!(text, "1\t[cell 1, code]\n2\tprint(1)\n3\t[output]\n4\t1");
+    assert_eq!(world.ok("read", json!({"path": "broken.ipynb"})).await, "1\t{");
+}
+
+fn pdf(words: &str) -> Vec<u8> {
+    use lopdf::content::{Content, Operation};
+    use lopdf::{Document, Object, Stream, dictionary};
+    let mut document = Document::with_version("1.5");
+    let pages = document.new_object_id();
+    let font = document.add_object(dictionary! {"Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Courier"});
+    let resources = document.add_object(dictionary! {"Font" => dictionary! {"F1" => font}});
+    let operations = vec![
+        Operation::new("BT", vec![]),
+        Operation::new("Tf", vec!["F1".into(), 12.into()]),
+        Operation::new("Tj", vec![Object::string_literal(words)]),
+        Operation::new("ET", vec![]),
+    ];
+    let content = document.add_object(Stream::new(dictionary! {}, Content { operations }.encode().unwrap()));
+    let page = document
+        .add_object(dictionary! {"Type" => "Page", "Parent" => pages, "Contents" => content, "Resources" => resources});
+    let tree = dictionary! {"Type" => "Pages", "Kids" => vec![page.into()], "Count" => 1};
+    document.objects.insert(pages, Object::Dictionary(tree));
+    let catalog = document.add_object(dictionary! {"Type" => "Catalog", "Pages" => pages});
+    document.trailer.set("Root", catalog);
+    document.compress();
+    let mut bytes = Vec::new();
+    document.save_to(&mut bytes).unwrap();
+    bytes
+}
+
+#[tokio::test]
+async fn the_text_of_a_pdf_is_read_and_a_broken_one_does_no_harm() {
+    let world = World::new();
+    let whole = pdf("Weft weaves");
+    world.file("a.pdf", &whole);
+    assert_eq!(world.ok("read", json!({"path": "a.pdf"})).await, "1\t[page 1]\n2\tWeft weaves");
+    for cut in [6, whole.len() / 3, whole.len() / 2, whole.len() - 9] {
+        world.file("cut.pdf", &whole[..cut]);
+        let finished = world.run("read", json!({"path": "cut.pdf"})).await;
+        assert!(!finished.output.text.contains("stopped unexpectedly"), "{cut}: {}", finished.output.text);
+    }
+    let nested = [b"%PDF-1.5\n1 0 obj ".as_slice(), &b"[".repeat(300_000)].concat();
+    world.file("nested.pdf", nested);
+    let text = world.fails("read", json!({"path": "nested.pdf"})).await;
+    assert!(text.starts_with("The PDF `nested.pdf` "), "{text}");
+}
