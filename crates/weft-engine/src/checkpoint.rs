@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt as _;
@@ -28,8 +29,16 @@ struct Turn {
     shadow: Arc<Shadow>,
     key: TurnKey,
     looked: Looked,
+    /// Nobody waits for the look any more.
+    abandoned: Arc<AtomicBool>,
     /// An effect has begun that can change files.
     changing: bool,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.abandoned.store(true, Ordering::Relaxed);
+    }
 }
 
 /// What an effect waits for. Says what the person should know.
@@ -49,7 +58,9 @@ impl Checkpoint {
             return;
         }
         let looking = Arc::clone(&shadow);
-        let looked = spawn_blocking(move || looking.look());
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let given_up = Arc::clone(&abandoned);
+        let looked = spawn_blocking(move || looking.look(&given_up));
         let looked = async move {
             match looked.await {
                 Ok(Ok(look)) => Ok(Arc::new(look)),
@@ -57,7 +68,7 @@ impl Checkpoint {
                 Err(error) => Err(error.to_string().into()),
             }
         };
-        self.turn = Some(Turn { shadow, key, looked: looked.boxed().shared(), changing: false });
+        self.turn = Some(Turn { shadow, key, looked: looked.boxed().shared(), abandoned, changing: false });
     }
 
     /// What a call must wait for before it begins.
@@ -88,7 +99,7 @@ impl Checkpoint {
     /// The turn is over: what it changed. An error is for the person.
     pub async fn finish(&mut self) -> Result<Option<FilesChanged>, String> {
         let Some(turn) = self.turn.take().filter(|turn| turn.changing) else { return Ok(None) };
-        let Turn { shadow, key, .. } = turn;
+        let (shadow, key) = (Arc::clone(&turn.shadow), turn.key.clone());
         let number = key.turn;
         let finished: JoinHandle<Result<Option<TurnChanges>, ShadowError>> =
             spawn_blocking(move || shadow.finish(&key));

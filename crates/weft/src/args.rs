@@ -114,13 +114,13 @@ pub enum Command {
     /// Answer a question
     #[command(after_help = ANSWER_HELP)]
     Answer(AnswerArgs),
-    /// Programs and services whose tools sessions can use (MCP servers, HTTP APIs)
+    /// Use the tools of MCP servers and HTTP APIs
     #[command(after_help = SOURCES_HELP)]
     Sources {
         #[command(subcommand)]
         command: SourcesCommand,
     },
-    /// Offer Weft's tools, agents and sessions to other programs over MCP
+    /// Offer tools and agents to other programs over MCP
     #[command(after_help = MCP_HELP)]
     Mcp(McpArgs),
     /// What was used and what it cost

@@ -100,13 +100,12 @@ pub fn apply(order: &Order) -> Result<(), EnterError> {
 fn programs(order: &Order) -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
     let refused = u32::try_from(libc::EPERM).unwrap_or_default();
     let unknown = u32::try_from(libc::ENOSYS).unwrap_or_default();
-    Ok(vec![compile(rules(order)?, refused)?, unknown_calls(unknown)])
+    Ok(vec![compile(rules(order)?, refused)?, by_number(refused, unknown)])
 }
 
+/// What depends on the arguments of a call.
 fn rules(order: &Order) -> Result<Rules, seccompiler::BackendError> {
-    let mut rules: Rules = REFUSED.into_iter().map(|call| (call, vec![])).collect();
-    #[cfg(target_arch = "x86_64")]
-    rules.extend([libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt, libc::SYS_uselib].map(|call| (call, vec![])));
+    let mut rules = Rules::new();
     let mut worlds = Vec::new();
     for flag in NEW_WORLDS {
         worlds.push(SeccompRule::new(vec![argument(0, SeccompCmpOp::MaskedEq(flag), flag)?])?);
@@ -159,10 +158,13 @@ fn compile(rules: Rules, error: u32) -> Result<BpfProgram, seccompiler::BackendE
     SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(error), architecture)?.try_into()
 }
 
-/// Calls that are answered as if the kernel did not know them. The flags of `clone3` lie in memory,
+/// What depends on the number of a call alone, as one short chain: the kernel walks a new filter for
+/// every call it knows, which with the library's longer one takes as long as starting a process.
+///
+/// Some calls are answered as if the kernel did not know them. The flags of `clone3` lie in memory,
 /// where no filter can see them; programs then use `clone`. And x86-64 kernels may know every call
-/// by a second number, which the rules above do not.
-fn unknown_calls(error: u32) -> BpfProgram {
+/// by a second number, which no rule here names.
+fn by_number(refused: u32, unknown: u32) -> BpfProgram {
     const LOAD_NUMBER: u16 = 0x20;
     const JUMP_IF_EQUAL: u16 = 0x15;
     const JUMP_IF_AT_LEAST: u16 = 0x35;
@@ -170,12 +172,24 @@ fn unknown_calls(error: u32) -> BpfProgram {
     const SECOND_NUMBERS: u32 = 0x4000_0000;
     const ALLOW: u32 = 0x7fff_0000;
     const ERROR: u32 = 0x0005_0000;
+    #[cfg(target_arch = "x86_64")]
+    let more = [libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt, libc::SYS_uselib];
+    #[cfg(not(target_arch = "x86_64"))]
+    let more = [];
+    let calls: Vec<u32> = REFUSED.into_iter().chain(more).filter_map(|call| u32::try_from(call).ok()).collect();
     let clone3 = u32::try_from(libc::SYS_clone3).unwrap_or(SECOND_NUMBERS);
-    vec![
-        sock_filter { code: LOAD_NUMBER, jt: 0, jf: 0, k: 0 },
-        sock_filter { code: JUMP_IF_EQUAL, jt: 2, jf: 0, k: clone3 },
-        sock_filter { code: JUMP_IF_AT_LEAST, jt: 1, jf: 0, k: SECOND_NUMBERS },
+    let count = u8::try_from(calls.len()).unwrap_or(u8::MAX);
+    let mut program = vec![sock_filter { code: LOAD_NUMBER, jt: 0, jf: 0, k: 0 }];
+    for (call, index) in calls.iter().zip(0..count) {
+        // Over the calls that follow, two more jumps and one return.
+        program.push(sock_filter { code: JUMP_IF_EQUAL, jt: count - index + 2, jf: 0, k: *call });
+    }
+    program.extend([
+        sock_filter { code: JUMP_IF_EQUAL, jt: 3, jf: 0, k: clone3 },
+        sock_filter { code: JUMP_IF_AT_LEAST, jt: 2, jf: 0, k: SECOND_NUMBERS },
         sock_filter { code: RETURN, jt: 0, jf: 0, k: ALLOW },
-        sock_filter { code: RETURN, jt: 0, jf: 0, k: ERROR | error },
-    ]
+        sock_filter { code: RETURN, jt: 0, jf: 0, k: ERROR | refused },
+        sock_filter { code: RETURN, jt: 0, jf: 0, k: ERROR | unknown },
+    ]);
+    program
 }

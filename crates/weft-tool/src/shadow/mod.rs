@@ -25,7 +25,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use report::{FileChange, Shown, TurnChanges};
@@ -62,6 +62,8 @@ pub enum ShadowError {
     Disk { path: String, source: io::Error },
     #[error("what it would take is not kept any more")]
     Gone,
+    #[error("nobody waits for it any more")]
+    Abandoned,
     #[error("nothing was changed: {reason}")]
     Refused { reason: String },
 }
@@ -115,7 +117,7 @@ pub struct Shadow {
     dies_after: AtomicU64,
     /// It does not die then, but its disk refuses.
     #[cfg(test)]
-    lives_on: std::sync::atomic::AtomicBool,
+    lives_on: AtomicBool,
 }
 
 struct Inner {
@@ -151,7 +153,7 @@ impl Shadow {
             #[cfg(test)]
             dies_after: AtomicU64::new(u64::MAX),
             #[cfg(test)]
-            lives_on: std::sync::atomic::AtomicBool::new(false),
+            lives_on: AtomicBool::new(false),
         }
     }
 
@@ -189,7 +191,7 @@ impl Shadow {
     }
 
     /// What the workspace is now. Afterwards the index says so.
-    fn checkpoint(&self, held: &mut Held<'_>, wish: u64) -> Result<Id, ShadowError> {
+    fn checkpoint(&self, held: &mut Held<'_>, wish: u64, abandoned: &AtomicBool) -> Result<Id, ShadowError> {
         let Some(inner) = &mut *held.inner else { return Err(ShadowError::Gone) };
         if self.touched_only {
             return Ok(Id::NONE);
@@ -205,7 +207,7 @@ impl Shadow {
         if inner.fulfilled >= wish && inner.index.root != Id::NONE {
             return Ok(inner.index.root);
         }
-        let scanned = self.scan(inner)?;
+        let scanned = self.scan(inner, abandoned)?;
         if let Some(index) = scanned {
             inner.objects.commit()?;
             inner.index = index;
@@ -218,7 +220,7 @@ impl Shadow {
     }
 
     /// The index as it should be; `None` if it is that already.
-    fn scan(&self, inner: &mut Inner) -> Result<Option<Index>, ShadowError> {
+    fn scan(&self, inner: &mut Inner, abandoned: &AtomicBool) -> Result<Option<Index>, ShadowError> {
         let started = Moment::now();
         let Some(found) = scan::walk(&self.workspace, &self.aside, &self.limits, inner.index.seen.len()) else {
             let reason = format!("it has more than {} files", self.limits.most_files);
@@ -229,6 +231,9 @@ impl Shadow {
         let mut left_out = Vec::new();
         let mut seen = HashMap::with_capacity(found.len());
         for found in found {
+            if abandoned.load(Ordering::Relaxed) {
+                return Err(ShadowError::Abandoned);
+            }
             let stat = Stat::of(&found.metadata);
             let known = inner.index.seen.get(&found.path);
             let entry = match known {

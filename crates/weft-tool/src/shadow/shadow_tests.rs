@@ -79,7 +79,7 @@ impl Desk {
 
     fn turn(&mut self, work: impl FnOnce(&Self)) -> Option<TurnChanges> {
         self.turn += 1;
-        self.shadow.begin(&self.key(), &self.shadow.look().unwrap()).unwrap();
+        self.shadow.begin(&self.key(), &self.shadow.look(&AtomicBool::new(false)).unwrap()).unwrap();
         work(self);
         let changes = self.shadow.finish(&self.key()).unwrap();
         if let Some(changes) = &changes {
@@ -273,7 +273,7 @@ fn what_is_too_large_is_told_and_left_alone() {
     desk.write("big", "more than ten bytes");
     desk.write("small", "x");
     assert_eq!(
-        desk.shadow.look().unwrap().notices,
+        desk.shadow.look(&AtomicBool::new(false)).unwrap().notices,
         ["Changes to `big` cannot be taken back: too large, or not readable."]
     );
     let changes = desk
@@ -348,8 +348,8 @@ fn two_sessions_at_once_do_not_take_each_others_changes_back() {
     let other = desk.another_process();
     let (mine, theirs) =
         (TurnKey { session: "mine".to_owned(), turn: 1 }, TurnKey { session: "theirs".to_owned(), turn: 1 });
-    desk.shadow.begin(&mine, &desk.shadow.look().unwrap()).unwrap();
-    other.begin(&theirs, &other.look().unwrap()).unwrap();
+    desk.shadow.begin(&mine, &desk.shadow.look(&AtomicBool::new(false)).unwrap()).unwrap();
+    other.begin(&theirs, &other.look(&AtomicBool::new(false)).unwrap()).unwrap();
     desk.shadow.touch(&mine, &desk.path("a")).unwrap();
     desk.write("a", "2");
     other.touch(&theirs, &desk.path("b")).unwrap();
@@ -367,10 +367,10 @@ fn a_turn_that_a_crash_cut_off_is_finished_against_its_beginning() {
     let desk = Desk::new();
     desk.write("a", "1");
     let key = TurnKey { session: "s".to_owned(), turn: 7 };
-    desk.shadow.begin(&key, &desk.shadow.look().unwrap()).unwrap();
+    desk.shadow.begin(&key, &desk.shadow.look(&AtomicBool::new(false)).unwrap()).unwrap();
     desk.write("a", "2");
     let next = desk.another_process();
-    next.begin(&key, &next.look().unwrap()).unwrap();
+    next.begin(&key, &next.look(&AtomicBool::new(false)).unwrap()).unwrap();
     desk.write("a", "3");
     let changes = next.finish(&key).unwrap().unwrap();
     next.restore("u", json!("s"), &[Step { from: changes.after, to: changes.before }], false).unwrap();
@@ -474,6 +474,16 @@ fn a_file_changed_in_the_same_tick_is_seen() {
         let changes = desk.turn(|desk| desk.write("a", &format!("{:04}", round + 5_000)));
         assert!(changes.is_some(), "round {round}");
     }
+}
+
+#[test]
+fn a_look_that_nobody_waits_for_ends_and_leaves_nothing() {
+    let mut desk = Desk::new();
+    desk.write("a", "1");
+    assert!(matches!(desk.shadow.look(&AtomicBool::new(true)), Err(ShadowError::Abandoned)));
+    desk.turn(|desk| desk.write("a", "2")).unwrap();
+    desk.undo(false);
+    assert_eq!(desk.read("a"), "1");
 }
 
 #[test]
@@ -614,15 +624,15 @@ fn how_long_a_look_takes() {
             work();
             println!("{count} files, {what}: {:.1} ms", started.elapsed().as_secs_f64() * 1000.0);
         };
-        time("first look", &mut || drop(desk.shadow.look().unwrap()));
+        time("first look", &mut || drop(desk.shadow.look(&AtomicBool::new(false)).unwrap()));
         for _ in 0..3 {
-            time("nothing changed", &mut || drop(desk.shadow.look().unwrap()));
+            time("nothing changed", &mut || drop(desk.shadow.look(&AtomicBool::new(false)).unwrap()));
         }
         desk.write("d0/e0/file0.txt", "changed");
-        time("one changed", &mut || drop(desk.shadow.look().unwrap()));
-        time("another process", &mut || drop(desk.another_process().look().unwrap()));
+        time("one changed", &mut || drop(desk.shadow.look(&AtomicBool::new(false)).unwrap()));
+        time("another process", &mut || drop(desk.another_process().look(&AtomicBool::new(false)).unwrap()));
         let key = TurnKey { session: "s".to_owned(), turn: 1 };
-        let look = desk.shadow.look().unwrap();
+        let look = desk.shadow.look(&AtomicBool::new(false)).unwrap();
         time("begin and touch", &mut || {
             desk.shadow.begin(&key, &look).unwrap();
             desk.shadow.touch(&key, &desk.path("d0/e0/file0.txt")).unwrap();

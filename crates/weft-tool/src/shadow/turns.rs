@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
@@ -45,13 +46,14 @@ pub struct Look {
 }
 
 impl Shadow {
-    /// Keeps what is there now, before a turn changes anything.
-    pub fn look(&self) -> Result<Look, ShadowError> {
+    /// Keeps what is there now, before a turn changes anything. Ends early once nobody wants it any
+    /// more, for a first look at a large workspace takes seconds.
+    pub fn look(&self, abandoned: &AtomicBool) -> Result<Look, ShadowError> {
         let wish = self.wish();
         let mut held = self.hold()?;
         self.complete_restore(&mut held)?;
         let began = Moment::now();
-        let (before, whole, notices) = match self.checkpoint(&mut held, wish) {
+        let (before, whole, notices) = match self.checkpoint(&mut held, wish, abandoned) {
             Ok(before) => {
                 let notices = held.inner.as_ref().map(|inner| inner.notices.clone()).unwrap_or_default();
                 (before, !self.touched_only, notices)
@@ -120,7 +122,7 @@ impl Shadow {
         let mut held = self.hold()?;
         let path = self.record_path(key);
         let Some(mut record) = read(&path).filter(|record| record.after.is_none()) else { return Ok(None) };
-        let after = match self.checkpoint(&mut held, wish) {
+        let after = match self.checkpoint(&mut held, wish, &AtomicBool::new(false)) {
             Ok(after) if record.whole => after,
             Ok(_) | Err(ShadowError::Refused { .. }) => record.before,
             Err(error) => return Err(error),

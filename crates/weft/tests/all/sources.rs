@@ -19,7 +19,7 @@ fn a_source_is_added_listed_tried_used_and_removed() {
     world
         .weft(&["sources", "add", "me", "--url", "https://x.example/"])
         .expect(2)
-        .says("there is a source `me` already");
+        .says("There is a source `me` already");
     world.weft(&["sources", "list"]).expect(0).says("mcp (stdio)").says("yours");
     world.weft(&["sources", "test", "me"]).expect(0).says("`me` works: weft").says("mcp__me__run_agent");
     let ran = world.weft(&["run", "--mode", "auto", "look"]).expect(0);
