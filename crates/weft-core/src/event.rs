@@ -335,6 +335,9 @@ pub struct Output {
     /// Fields of the call's input that are now on disk and need not be sent to the model again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settled: Vec<String>,
+    /// Tools that the model has from now on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<String>,
 }
 
 /// What a screen can show of a result beyond its summary.

@@ -119,6 +119,9 @@ pub struct State {
     pub estimated_tokens: u64,
     /// The first event that the conversation is made of.
     pub context_from: u64,
+    /// Tools beyond the core that the model has asked for, in that order.
+    #[serde(default)]
+    pub loaded: Vec<String>,
     /// Which turns changed files, and can be taken back.
     #[serde(default)]
     pub files: FileHistory,
@@ -150,6 +153,7 @@ impl State {
             context_tokens: 0,
             estimated_tokens: 0,
             context_from: 1,
+            loaded: Vec::new(),
             files: FileHistory::default(),
             conversation: Conversation::default(),
         }
@@ -277,11 +281,8 @@ impl State {
                 self.spend(failed.spent.as_ref(), true);
                 self.phase = failed.retry_at.map_or(Phase::Ready, |at| Phase::Retrying { at });
             }
-            Event::GrantGiven(given) => {
-                if !self.grants.contains(&given.grant) {
-                    self.grants.push(given.grant.clone());
-                }
-            }
+            Event::GrantGiven(given) => add_new(&mut self.grants, std::slice::from_ref(&given.grant)),
+            Event::ToolFinished(finished) => add_new(&mut self.loaded, &finished.output.loads),
             Event::StopRequested(requested) => {
                 if let Some(turn) = &mut self.turn {
                     turn.stopping = Some(requested.by);
@@ -307,7 +308,6 @@ impl State {
             Event::InputReceived(_)
             | Event::InputWithdrawn(_)
             | Event::ToolStarted(_)
-            | Event::ToolFinished(_)
             | Event::AskRaised(_)
             | Event::AskAnswered(_)
             | Event::AskWithdrawn(_)
@@ -370,6 +370,14 @@ impl State {
         if let (true, Some(turn)) = (in_turn, &mut self.turn) {
             turn.tokens = turn.tokens.saturating_add(spent.usage.total());
             turn.cost += spent.cost;
+        }
+    }
+}
+/// Adds what is not there yet.
+fn add_new<T: Clone + PartialEq>(known: &mut Vec<T>, more: &[T]) {
+    for new in more {
+        if !known.contains(new) {
+            known.push(new.clone());
         }
     }
 }

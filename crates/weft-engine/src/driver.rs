@@ -263,6 +263,10 @@ impl Driver {
         }
         let events = committed?;
         self.begin = None;
+        let loads = |event: &Event| matches!(event, Event::ToolFinished(done) if !done.output.loads.is_empty());
+        if self.chosen.is_some() && events.iter().any(loads) {
+            self.chosen = self.shared.models.choose(&self.shared, self.machine.state()).ok().or(self.chosen.take());
+        }
         for effect in effects {
             self.perform(effect);
         }
@@ -329,7 +333,7 @@ impl Driver {
         if self.chosen.as_ref().is_some_and(|chosen| !chosen.has_tool(&call.name)) {
             return Verdict::Refuse {
                 outcome: Outcome::Invalid,
-                text: format!("There is no tool `{}` here.", call.name),
+                text: format!("You do not have the tool `{}`. If request_tools offers it, get it first.", call.name),
                 summary: format!("Unknown tool {}", call.name),
             };
         }

@@ -25,6 +25,7 @@ use crate::config::Config;
 use crate::driver::{Command, Driver};
 use crate::error::EngineError;
 use crate::hooks::{HookPoint, Hooks};
+use crate::lazy::RequestTools;
 use crate::models::Models;
 use crate::paths::Home;
 use crate::permissions::Permissions;
@@ -197,7 +198,11 @@ impl Engine {
                 (opened.store, opened.notice.map(|notice| notice.to_string().into()))
             }
         };
-        let registry = setup.registry.with(Arc::new(SkillTool { home: setup.home.clone() }));
+        let on_request = RequestTools::of(&setup.registry);
+        let mut registry = setup.registry.with(Arc::new(SkillTool { home: setup.home.clone() }));
+        if let Some(on_request) = on_request {
+            registry = registry.with(Arc::new(on_request));
+        }
         let broker =
             crate::keys::broker(&setup.home, &setup.config, Arc::clone(&setup.env), audit.clone(), setup.clock);
         let witness = Arc::new(AuditWitness { audit: audit.clone(), clock: setup.clock });

@@ -16,6 +16,7 @@ pub mod error;
 mod front_matter;
 pub mod hooks;
 mod keys;
+mod lazy;
 mod memory;
 mod models;
 pub mod paths;

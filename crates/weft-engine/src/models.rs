@@ -179,6 +179,7 @@ impl Models {
         let system = Prompt { agent: &agent, workspace, today: state.created_at, skills: &skills }.compose();
         let ours = if skills.found.is_empty() { &self.tools } else { &self.tools_with_skills };
         let (all, guard) = with_toolbox(shared, workspace, ours);
+        let all = with_extras(shared, state, &agent, all);
         let tools = match &agent.tools {
             Some(_) => all.iter().filter(|tool| agent.may_use(&tool.name)).cloned().collect(),
             None => all,
@@ -332,13 +333,26 @@ fn with_toolbox(shared: &Shared, workspace: &Path, ours: &Arc<[ToolSpec]>) -> (A
     (all, Arc::new(shared.guard.with_registry(registry)))
 }
 
+/// Behind them the tools that were asked for in this session, or that the agent names.
+fn with_extras(shared: &Shared, state: &State, agent: &Agent, all: Arc<[ToolSpec]>) -> Arc<[ToolSpec]> {
+    let named = agent.tools.iter().flatten();
+    let mut wanted: Vec<&String> = state.loaded.iter().chain(named).collect();
+    let mut seen = std::collections::HashSet::new();
+    wanted.retain(|name| seen.insert(*name));
+    let find = |name: &&String| shared.guard.registry().extras().find(|spec| spec.name == name.as_str());
+    let mut extras = wanted.iter().filter_map(find).map(spec).peekable();
+    if extras.peek().is_none() {
+        return all;
+    }
+    all.iter().cloned().chain(extras).collect()
+}
+
 fn specs(registry: &Registry) -> Arc<[ToolSpec]> {
-    let spec = |spec: weft_tool::Spec<'_>| ToolSpec {
-        name: spec.name.to_owned(),
-        description: spec.description.to_owned(),
-        schema: spec.schema.clone(),
-    };
     registry.specs().map(spec).collect()
+}
+
+fn spec(spec: weft_tool::Spec<'_>) -> ToolSpec {
+    ToolSpec { name: spec.name.to_owned(), description: spec.description.to_owned(), schema: spec.schema.clone() }
 }
 
 fn start_of_month(now: Timestamp) -> Timestamp {

@@ -101,7 +101,7 @@ async fn main() {
             _ => json!({}),
         };
         let called = signed_in(source, || call(source, &tool.name, arguments.clone())).await;
-        println!("{}: {}", tool.name, called.map_or_else(|error| error.to_string(), |text| text));
+        println!("{}: {}", tool.name, called.unwrap_or_else(|error| error.to_string()));
     }
     sources.close().await;
 }

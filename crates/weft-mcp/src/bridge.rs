@@ -77,7 +77,7 @@ impl McpTool {
     async fn call(&self, context: &Context, input: Value) -> Result<String, String> {
         let Value::Object(arguments) = input else { return Err("The arguments must be an object.".to_owned()) };
         let said = |error: SourceError| error.to_string();
-        let connection = context.cancel.run_until_cancelled(self.source.connection()).await;
+        let connection = Box::pin(context.cancel.run_until_cancelled(self.source.connection())).await;
         let connection = connection.ok_or("Stopped before it began. Nothing was done.")?.map_err(said)?;
         let called = connection
             .call(Call {
@@ -134,7 +134,7 @@ impl Tool for McpTool {
     fn run<'a>(&'a self, _: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
         Box::pin(async move {
             let summary = self.summary(&input, &context.workspace);
-            finished(self.call(context, input).await, context, summary)
+            finished(Box::pin(self.call(context, input)).await, context, summary)
         })
     }
 }
@@ -199,7 +199,7 @@ impl ResourceTool {
 
     async fn read(&self, context: &Context, input: Value) -> Result<String, String> {
         let said = |error: SourceError| error.to_string();
-        let connection = context.cancel.run_until_cancelled(self.source.connection()).await;
+        let connection = Box::pin(context.cancel.run_until_cancelled(self.source.connection())).await;
         let connection = connection.ok_or("Stopped before it began. Nothing was done.")?.map_err(said)?;
         let reading = async {
             let Some(uri) = input.get("uri").and_then(Value::as_str) else {
@@ -212,7 +212,7 @@ impl ResourceTool {
             let contents = connection.read_resource(uri).await.map_err(said)?.contents;
             Ok(contents.iter().map(unwrap::resource).collect::<Vec<_>>().join("\n"))
         };
-        let read = context.cancel.run_until_cancelled(reading).await;
+        let read = Box::pin(context.cancel.run_until_cancelled(reading)).await;
         let mut text: String = read.unwrap_or_else(|| Err("Stopped.".to_owned()))?;
         let kept = self.source.limits().kept_bytes;
         if text.len() > kept {
@@ -254,7 +254,7 @@ impl Tool for ResourceTool {
     fn run<'a>(&'a self, _: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
         Box::pin(async move {
             let summary = self.summary(&input, &context.workspace);
-            finished(self.read(context, input).await, context, summary)
+            finished(Box::pin(self.read(context, input)).await, context, summary)
         })
     }
 }

@@ -254,10 +254,11 @@ impl WeftOffer {
                 Err(_) => Answer::Reject { message: None },
             },
             AskKind::Question { options, .. } => {
-                let mut field = json!({"type": "string", "title": "Answer"});
-                if !options.is_empty() {
-                    field["enum"] = json!(options);
-                }
+                let field = if options.is_empty() {
+                    json!({"type": "string", "title": "Answer"})
+                } else {
+                    json!({"type": "string", "title": "Answer", "enum": options})
+                };
                 let schema = json!({"type": "object", "properties": {"answer": field}, "required": ["answer"]});
                 let answered = talk.ask(&ask.question, schema).await;
                 match answered.as_ref().and_then(|form| form.get("answer")).and_then(Value::as_str) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use weft_core::event::{Delivery, EndReason, Event, Method};
+use weft_core::event::{Delivery, EndReason, Event, Method, Outcome};
 use weft_core::{Answer, Choice, Mode, ModelName, Phase, Recorded, SessionId, State, Status, UserPart};
 use weft_engine::{Config, Engine, EngineError, Home, Live, Loaded, NewSession, Setup, Watch};
 use weft_script::{Behaviour, Fault, Protocol, Reply, Server, call, failure, raw_call, text};
@@ -346,4 +346,34 @@ async fn an_answer_given_elsewhere_reaches_whoever_looks_on() {
     let mut once = seen.clone();
     once.dedup();
     assert_eq!(seen.iter().filter(|kind| **kind == 11).count(), 1, "nothing is shown twice: {seen:?}");
+}
+
+#[tokio::test]
+async fn tools_that_are_asked_for_are_there_in_the_next_round_and_after_a_restart() {
+    let place = Place::new(replies(vec![
+        call("move", json!({"from": "a.txt", "to": "b.txt"})),
+        call("request_tools", json!({"names": ["move"]})),
+        call("move", json!({"from": "a.txt", "to": "b.txt"})),
+        text("Moved."),
+        call("move", json!({"from": "b.txt", "to": "c.txt"})),
+        text("Moved again."),
+    ]));
+    std::fs::write(place.project().join("a.txt"), "hi").unwrap();
+    let engine = place.open();
+    let session = place.session(&engine, Mode::Auto);
+    let state = turn(&engine, session, "move it").await;
+    assert_eq!(state.last_end, Some(EndReason::Completed));
+    assert_eq!(state.loaded, ["move"]);
+    let outcomes: Vec<Outcome> = log(&engine, session)
+        .into_iter()
+        .filter_map(|recorded| match recorded.event {
+            Event::ToolFinished(finished) => Some(finished.outcome),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(outcomes, [Outcome::Invalid, Outcome::Ok, Outcome::Ok], "not before it was asked for");
+    drop(engine);
+    let engine = place.open();
+    turn(&engine, session, "once more").await;
+    assert!(place.project().join("c.txt").exists());
 }

@@ -49,8 +49,7 @@ pub async fn connect(
             .custom_headers(spec.headers.clone())
             .max_sse_event_size(limits.message_bytes);
         let serving = serve(name, spec, client.clone(), config, Arc::clone(&handler), lifecycle);
-        let served = tokio::time::timeout(limits.connect, serving).await.map(|served| served.map_err(|error| *error));
-        match served {
+        match tokio::time::timeout(limits.connect, serving).await {
             Ok(Ok(running)) => {
                 client.settled().await;
                 return Ok(Connection {
@@ -69,8 +68,10 @@ pub async fn connect(
                 let challenge = error.auth_challenge().map(str::to_owned);
                 return Err(SourceError::SignIn { source_name: name.to_owned(), challenge });
             }
-            Ok(Err(ClientInitializeError::JsonRpcError(error))) if !modern => refused = Some(error.message.to_string()),
-            Ok(Err(error)) => return Err(failed(&refused.unwrap_or_else(|| error.to_string()))),
+            Ok(Err(error)) => match *error {
+                ClientInitializeError::JsonRpcError(error) if !modern => refused = Some(error.message.to_string()),
+                error => return Err(failed(&refused.unwrap_or_else(|| error.to_string()))),
+            },
             Err(_) => return Err(failed(&format!("it did not answer within {} s", limits.connect.as_secs()))),
         }
     }

@@ -1,0 +1,152 @@
+//! Tools on request: the model is told of a small core with every request, and in one line each of
+//! what else there is. What it asks for is added behind the core and stays, so that the part of the
+//! prompt that providers keep changes only when something is added.
+
+use std::path::Path;
+
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use weft_tool::{Context, Finished, Need, Permit, Policy, Registry, Tool};
+
+pub const TOOL: &str = "request_tools";
+
+/// How many at once.
+const MOST: usize = 10;
+/// How many an intent can bring.
+const BEST: usize = 3;
+
+/// Tools that go together.
+const BUNDLES: [(&str, &[&str]); 2] = [
+    ("files", &["apply_patch", "batch_write", "move", "delete", "preview_edit"]),
+    ("structure", &["structure_search", "structure_replace"]),
+];
+
+pub(crate) struct RequestTools {
+    /// Name and what it does.
+    offered: Vec<(String, String)>,
+    description: String,
+    schema: Value,
+}
+
+impl RequestTools {
+    /// For the extras of a registry; nothing where there are none.
+    pub(crate) fn of(registry: &Registry) -> Option<Self> {
+        let offered: Vec<(String, String)> =
+            registry.extras().map(|spec| (spec.name.to_owned(), spec.description.to_owned())).collect();
+        if offered.is_empty() {
+            return None;
+        }
+        let lines: Vec<String> =
+            offered.iter().map(|(name, description)| format!("{name}: {}", first_sentence(description))).collect();
+        let description = format!("Get more tools, usable from the next step on.\n{}", lines.join("\n"));
+        let schema = json!({"type":"object","properties":{
+            "names":{"type":"array","items":{"type":"string"}},
+            "bundle":{"type":"string","enum":BUNDLES.map(|(name, _)| name)},
+            "intent":{"type":"string","description":"what you want to do"}}});
+        Some(Self { offered, description, schema })
+    }
+
+    /// The tools that are asked for, in the order in which they are added.
+    fn resolve(&self, input: &Value) -> Result<Vec<String>, String> {
+        let names = input.get("names").and_then(Value::as_array);
+        let bundle = input.get("bundle").and_then(Value::as_str);
+        let intent = input.get("intent").and_then(Value::as_str);
+        let wanted: Vec<String> = match (names, bundle, intent) {
+            (Some(names), None, None) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            (None, Some(bundle), None) => {
+                let tools = BUNDLES.iter().find(|(name, _)| *name == bundle).map(|(_, tools)| *tools);
+                tools.unwrap_or_default().iter().map(|name| (*name).to_owned()).collect()
+            }
+            (None, None, Some(intent)) => self.fitting(intent),
+            _ => return Err("Give exactly one of `names`, `bundle` and `intent`.".to_owned()),
+        };
+        if wanted.len() > MOST {
+            return Err(format!("At most {MOST} tools at once."));
+        }
+        let unknown = wanted.iter().find(|name| !self.offered.iter().any(|(known, _)| known == *name));
+        match unknown {
+            Some(name) => Err(format!("There is no tool `{name}` to get. There are {}.", self.names())),
+            None if wanted.is_empty() => Err(format!("Nothing fits. There are {}.", self.names())),
+            None => Ok(wanted),
+        }
+    }
+
+    fn names(&self) -> String {
+        self.offered.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// By the words that a tool's name and description share with the intent.
+    fn fitting(&self, intent: &str) -> Vec<String> {
+        let words = words(intent);
+        let mut scored: Vec<(usize, &str)> = self
+            .offered
+            .iter()
+            .map(|(name, description)| {
+                let (named, described) = (self::words(name), self::words(description));
+                let score =
+                    |word: &String| 2 * usize::from(named.contains(word)) + usize::from(described.contains(word));
+                (words.iter().map(score).sum(), name.as_str())
+            })
+            .filter(|(score, _)| *score > 0)
+            .collect();
+        scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+        scored.into_iter().take(BEST).map(|(_, name)| name.to_owned()).collect()
+    }
+}
+
+fn first_sentence(text: &str) -> &str {
+    text.split_once(". ").map_or(text, |(first, _)| first).trim_end_matches('.')
+}
+
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| word.len() > 3);
+    words.map(|word| word.to_lowercase().trim_end_matches('s').to_owned()).collect()
+}
+
+impl Tool for RequestTools {
+    fn name(&self) -> &str {
+        TOOL
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn schema(&self) -> &Value {
+        &self.schema
+    }
+
+    /// Being told of a tool does nothing; using it is judged as ever.
+    fn needs(&self, _input: &Value) -> Vec<Need> {
+        Vec::new()
+    }
+
+    fn summary(&self, input: &Value, _workspace: &Path) -> String {
+        match self.resolve(input) {
+            Ok(names) => format!("Get {}", names.join(", ")),
+            Err(_) => "Get more tools".to_owned(),
+        }
+    }
+
+    fn detail(&self, _input: &Value, _policy: &Policy<'_>) -> Result<String, String> {
+        Ok(String::new())
+    }
+
+    fn run<'a>(&'a self, _permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
+        Box::pin(async move {
+            let summary = self.summary(&input, &context.workspace);
+            match self.resolve(&input) {
+                Ok(names) => {
+                    let mut finished = Finished::ok(format!("You can now use {}.", names.join(", ")), summary);
+                    finished.output.loads = names;
+                    finished
+                }
+                Err(text) => Finished::failed(text, summary),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "lazy_tests.rs"]
+mod tests;

@@ -1,0 +1,37 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+fn tools() -> RequestTools {
+    RequestTools::of(&Registry::builtin()).unwrap()
+}
+
+#[test]
+fn by_name_by_bundle_and_by_what_is_meant() {
+    let tools = tools();
+    assert_eq!(tools.resolve(&json!({"names": ["move"]})).unwrap(), ["move"]);
+    let structure = tools.resolve(&json!({"bundle": "structure"})).unwrap();
+    assert_eq!(structure, ["structure_search", "structure_replace"]);
+    let meant = tools.resolve(&json!({"intent": "apply this patch to several files"})).unwrap();
+    assert_eq!(meant.first().unwrap(), "apply_patch");
+}
+
+#[test]
+fn what_cannot_be_had_is_explained() {
+    let tools = tools();
+    let refused = |input: Value| tools.resolve(&input).unwrap_err();
+    assert!(refused(json!({"names": ["shell"]})).contains("There is no tool `shell` to get. There are "));
+    assert!(refused(json!({})).contains("exactly one"));
+    assert!(refused(json!({"names": ["move"], "bundle": "files"})).contains("exactly one"));
+    assert!(refused(json!({"intent": "zzz"})).contains("Nothing fits"));
+    assert!(refused(json!({"names": vec!["move"; 11]})).contains("At most 10"));
+}
+
+#[test]
+fn bundles_hold_what_there_is_and_the_manifest_is_short() {
+    let tools = tools();
+    for (name, _) in BUNDLES {
+        tools.resolve(&json!({"bundle": name})).unwrap();
+    }
+    assert!(tools.description.len() < 900, "{}: {}", tools.description.len(), tools.description);
+}
