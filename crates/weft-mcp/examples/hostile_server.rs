@@ -1,5 +1,6 @@
 //! An MCP server over stdio that does one thing wrong, named by its argument. For tests only.
 #![allow(
+    clippy::zombie_processes,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

@@ -367,9 +367,13 @@ proptest! {
     fn no_known_key_survives_a_stream(text in texts(), sizes in proptest::collection::vec(1_usize..40, 1..6)) {
         let whole = scan(text.as_bytes());
         let seen = streamed(text.as_bytes(), &sizes);
+        let mut hidden = text.clone();
+        redact(&mut hidden);
         for finding in whole.iter().filter(|finding| finding.kind.certain) {
             let secret = &text.as_bytes()[finding.start..finding.end];
-            let leaks = seen.windows(secret.len()).any(|window| window == secret);
+            // The same letters may also stand where they are no key.
+            let times = |text: &[u8]| text.windows(secret.len()).filter(|window| *window == secret).count();
+            let leaks = times(&seen) > times(hidden.as_bytes());
             prop_assert!(!leaks, "{:?} leaks {:?}", String::from_utf8_lossy(&seen), finding);
         }
     }

@@ -13,7 +13,10 @@ use crate::world::{World, names};
 fn the_extras_can_be_called_but_are_not_told_of() {
     let registry = Registry::builtin();
     let extras: Vec<&str> = registry.extras().map(|spec| spec.name).collect();
-    assert_eq!(extras, ["apply_patch", "batch_write", "move", "delete", "structure_search", "structure_replace"]);
+    assert_eq!(
+        extras,
+        ["preview_edit", "apply_patch", "batch_write", "move", "delete", "structure_search", "structure_replace"]
+    );
     for name in extras {
         assert!(registry.get(name).is_some());
         assert!(registry.specs().all(|spec| spec.name != name));
