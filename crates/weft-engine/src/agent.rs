@@ -107,7 +107,7 @@ impl Agent {
         }
         Err(EngineError::Agent(format!(
             "there is no agent `{name}`: write {}/{name}/AGENT.md, or leave out --agent",
-            places.first().map_or_else(String::new, |(place, _)| place.display().to_string())
+            places.last().map_or_else(String::new, |(place, _)| place.display().to_string())
         )))
     }
 
@@ -143,7 +143,8 @@ impl Agent {
         let text = read.map_err(|error| EngineError::Agent(format!("cannot read {}: {error}", file.display())))?;
         let agent =
             Self::parse(name, &text).map_err(|reason| EngineError::Agent(format!("{}: {reason}", file.display())))?;
-        Ok(Self { of_project, ..agent })
+        let role = if of_project { agent.role.min(Role::Worker) } else { agent.role };
+        Ok(Self { of_project, role, ..agent })
     }
 
     /// Front matter between `---` lines, then the prompt.
@@ -182,9 +183,9 @@ struct Fields {
     max_cost_usd: Option<f64>,
 }
 
-/// Folders with agents: the project's, then the person's.
+/// Folders with agents: the person's, then the project's, which never takes the place of theirs.
 fn places(home: &Home, workspace: &Path) -> [(PathBuf, bool); 2] {
-    [(workspace.join(".weft/agents"), true), (home.config.join("agents"), false)]
+    [(home.config.join("agents"), false), (workspace.join(".weft/agents"), true)]
 }
 
 #[cfg(test)]

@@ -230,8 +230,10 @@ impl Loaded {
                 if trust == Trust::Project && !rules.allow.is_empty() {
                     return Err("a project may forbid and ask, but not allow; its rules are left out".to_owned());
                 }
-                rules.read(Path::new("/")).map_err(|error| error.to_string())?;
+                // The others hold all the same.
+                let wrong = rules.check().map_err(|error| error.to_string());
                 config.permissions.extend(rules);
+                wrong?;
             }
             "sandbox" => match (trust, typed::<SandboxSettings>(value)?) {
                 (Trust::User, settings) => config.sandbox = settings,

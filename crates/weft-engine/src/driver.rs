@@ -324,7 +324,7 @@ impl Driver {
     }
 
     fn role(&self) -> Role {
-        self.chosen.as_ref().map_or(Role::Worker, |chosen| chosen.role)
+        self.chosen.as_ref().map_or(Role::Observer, |chosen| chosen.role)
     }
 
     fn verdict(&mut self, call: &ToolCall) -> Verdict {

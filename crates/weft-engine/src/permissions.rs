@@ -22,11 +22,20 @@ pub struct PermissionSettings {
 }
 
 impl PermissionSettings {
-    /// Every rule, read; the first that cannot be is an error.
-    pub fn read(&self, workspace: &Path) -> Result<Vec<Rule>, RuleError> {
+    fn read<'a>(&'a self, workspace: &'a Path) -> impl Iterator<Item = Result<Rule, RuleError>> + 'a {
         let lists = [(Decision::Allow, &self.allow), (Decision::Ask, &self.ask), (Decision::Deny, &self.deny)];
         let rules = lists.into_iter().flat_map(|(decision, texts)| texts.iter().map(move |text| (decision, text)));
-        rules.map(|(decision, text)| Rule::parse(decision, text, workspace)).collect()
+        rules.map(move |(decision, text)| Rule::parse(decision, text, workspace))
+    }
+
+    /// The rules, without those that cannot be read.
+    fn readable(&self, workspace: &Path) -> Vec<Rule> {
+        self.read(workspace).flatten().collect()
+    }
+
+    /// The first rule that cannot be read.
+    pub fn check(&self) -> Result<(), RuleError> {
+        self.read(Path::new("/")).find_map(Result::err).map_or(Ok(()), Err)
     }
 
     /// Adds rules that come after these.
@@ -66,14 +75,20 @@ impl Permissions {
         });
         let allowed = remembered.into_iter().chain(given);
         let allowed = allowed.filter_map(|text| Rule::parse(Decision::Allow, &text, workspace).ok());
-        Rules::new(self.settings.read(workspace).unwrap_or_default()).and(allowed)
+        Rules::new(self.settings.readable(workspace)).and(allowed)
     }
 
     /// Keeps a yes for every later session in this workspace.
     pub(crate) fn remember(&self, workspace: &Path, grant: &Grant) -> std::io::Result<()> {
         let Grant::Rules { rules } = grant else { return Ok(()) };
+        if let Some(folder) = self.file.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut remembered = self.load();
+        // Another Weft may be remembering something too.
+        let lock = std::fs::File::create(self.file.with_extension("lock"))?;
+        lock.lock()?;
+        let mut remembered = self.read_file()?;
         let kept = remembered.workspaces.entry(workspace.to_string_lossy().into_owned()).or_default();
         for rule in rules {
             if !kept.contains(rule) {
@@ -81,17 +96,21 @@ impl Permissions {
             }
         }
         let text = toml::to_string_pretty(&remembered).map_err(std::io::Error::other)?;
-        if let Some(folder) = self.file.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
         let beside = self.file.with_extension(format!("{}.new", std::process::id()));
         std::fs::write(&beside, text)?;
         std::fs::rename(&beside, &self.file)
     }
 
     fn load(&self) -> Remembered {
-        let text = std::fs::read_to_string(&self.file).unwrap_or_default();
-        toml::from_str(&text).unwrap_or_default()
+        self.read_file().unwrap_or_default()
+    }
+
+    fn read_file(&self) -> std::io::Result<Remembered> {
+        match std::fs::read_to_string(&self.file) {
+            Ok(text) => toml::from_str(&text).map_err(std::io::Error::other),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Remembered::default()),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -76,6 +76,9 @@ impl Skills {
             let mut folders: Vec<PathBuf> = entries.flatten().take(MOST).map(|entry| entry.path()).collect();
             folders.sort();
             for folder in folders {
+                if of_project && folder.is_symlink() {
+                    continue;
+                }
                 let file = folder.join("SKILL.md");
                 let root = if of_project { workspace } else { &folder };
                 match read_within(root, &file, FILE_CAP) {
@@ -169,6 +172,9 @@ impl SkillTool {
         };
         match named(input, "file") {
             "" => Ok(skill.whole()),
+            file if Path::new(file).iter().any(|part| part.to_string_lossy().starts_with('.')) => {
+                Err(format!("The skill `{name}` has no file `{file}`."))
+            }
             file => {
                 let bytes = read_within(&skill.folder, &skill.folder.join(file), FILE_CAP);
                 let bytes = bytes.map_err(|_| format!("The skill `{name}` has no file `{file}`."))?;

@@ -53,7 +53,12 @@ const ATTACKS: [Attack; 52] = [
     attack("move a file out", "echo x > a && mv a $OUTSIDE/new", Works, Held),
     attack("move a file in", "mv $OUTSIDE/victim here", Works, Held),
     attack("exchange a folder with one outside", "mkdir d && mv -T d $OUTSIDE/d", Works, Held),
-    attack("delete outside", "rm -f $OUTSIDE/victim && ! test -e $OUTSIDE/victim", Works, Held),
+    attack(
+        "delete outside",
+        "test -e $OUTSIDE/victim && rm -f $OUTSIDE/victim && ! test -e $OUTSIDE/victim",
+        Works,
+        Held,
+    ),
     attack("empty a file outside", "truncate -s 0 $OUTSIDE/victim", Works, Held),
     attack("change a mode outside", "chmod 777 $OUTSIDE/victim", Works, NotHeld),
     attack("change a date outside", "touch -d 2001-01-01 $OUTSIDE/victim", Works, NotHeld),

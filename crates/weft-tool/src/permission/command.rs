@@ -18,6 +18,8 @@ pub struct Line {
     pub writes: Vec<Word>,
     /// Files that redirections read.
     pub reads: Vec<Word>,
+    /// The shell puts something in somewhere.
+    pub expands: bool,
     /// Why it cannot be told what this line runs.
     pub unclear: Option<&'static str>,
 }
@@ -52,6 +54,10 @@ impl Line {
     pub(super) fn nested(line: &str, depth: usize) -> Self {
         let mut reader = Reader { rest: line, depth, in_backtick: false, line: Self::default(), bodies: Vec::new() };
         reader.list(End::Text);
+        let odd = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+        if line.contains(odd) {
+            reader.line.is_unclear("it has control characters");
+        }
         reader.line
     }
 
@@ -63,6 +69,7 @@ impl Line {
         self.commands.extend(other.commands);
         self.writes.extend(other.writes);
         self.reads.extend(other.reads);
+        self.expands |= other.expands;
         if let Some(why) = other.unclear {
             self.is_unclear(why);
         }
@@ -120,7 +127,7 @@ impl Reader<'_> {
         let mut pending = Pending::default();
         while let Some(next) = self.peek() {
             match next {
-                ' ' | '\t' | '\r' => self.skip(1),
+                ' ' | '\t' => self.skip(1),
                 '\\' if self.rest.starts_with("\\\n") => self.skip(2),
                 '#' => {
                     let length = self.rest.find('\n').unwrap_or(self.rest.len());
@@ -226,7 +233,14 @@ impl Reader<'_> {
             return;
         }
         match assignment(bare, &word) {
-            Some(name) => pending.simple.variables.push(name),
+            Some(name) => {
+                let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.,:/=+-".contains(letter);
+                if !word.literal || !word.text.chars().all(plain) {
+                    self.line.is_unclear("it sets a variable to something odd");
+                }
+                self.line.expands = true;
+                pending.simple.variables.push(name);
+            }
             None => pending.simple.words.push(word),
         }
     }
@@ -234,8 +248,12 @@ impl Reader<'_> {
     /// Words of the grammar where a command could begin.
     fn keyword(&mut self, word: &str, pending: &mut Pending) -> bool {
         match word {
-            "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "{" | "}" | "!" => {}
-            "for" | "select" => pending.values = true,
+            "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "{" | "}" | "!" | "time" => {}
+            "for" | "select" => {
+                // It sets a variable, which may be one that matters.
+                self.line.is_unclear("it has a loop over values");
+                pending.values = true;
+            }
             "case" | "esac" | "function" | "coproc" => {
                 self.line.is_unclear("it has a `case`, a function or a coprocess")
             }
@@ -256,7 +274,11 @@ impl Reader<'_> {
         let (target, quoted) = self.read_word();
         let is_descriptor = target.text == "-" || target.text.bytes().all(|byte| byte.is_ascii_digit());
         match operator {
-            "<<" | "<<-" => self.bodies.push((target.text, !quoted)),
+            "<<" | "<<-" => {
+                // Where it ends, and what in it is expanded, is decided by rules of its own.
+                self.line.is_unclear("it has a here-document");
+                self.bodies.push((target.text, !quoted));
+            }
             "<<<" => {}
             "<&" | ">&" if is_descriptor && target.literal => {}
             "<" | "<&" => self.line.reads.push(target),
@@ -291,7 +313,7 @@ impl Reader<'_> {
         let mut quoted = false;
         while let Some(next) = self.peek() {
             match next {
-                ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | ')' | '(' => break,
+                ' ' | '\t' | '\n' | ';' | '&' | '|' | ')' | '(' => break,
                 '<' | '>' => {
                     if !(self.rest.starts_with("<(") || self.rest.starts_with(">(")) {
                         break;
@@ -325,6 +347,8 @@ impl Reader<'_> {
                 '`' => {
                     self.skip(1);
                     word.literal = false;
+                    // Bash looks for the closing one before it looks at quotes and comments.
+                    self.line.is_unclear("it has backticks");
                     self.enclosed(End::Backtick);
                 }
                 '*' | '?' | '[' | '{' | '~' => {
@@ -374,6 +398,8 @@ impl Reader<'_> {
                 '`' => {
                     self.skip(1);
                     word.literal = false;
+                    // Bash looks for the closing one before it looks at quotes and comments.
+                    self.line.is_unclear("it has backticks");
                     self.enclosed(End::Backtick);
                 }
                 '\\' => {
@@ -399,7 +425,12 @@ impl Reader<'_> {
     /// An expansion. Its value is not known here.
     fn dollar(&mut self, word: &mut Word) {
         self.skip(1);
+        self.line.expands = true;
         match self.peek() {
+            Some('[') => {
+                word.literal = false;
+                self.line.is_unclear("it computes");
+            }
             Some('(') => {
                 self.skip(1);
                 word.literal = false;
@@ -436,7 +467,8 @@ impl Reader<'_> {
     fn braced(&mut self) {
         let length = self.rest.find('}').unwrap_or(self.rest.len());
         let inside = self.rest.get(..length).unwrap_or_default();
-        if inside.contains(['`', '$', '{', '@', '\'', '"', '(']) || length == self.rest.len() {
+        let plain = inside.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+        if !plain || length == self.rest.len() {
             self.line.is_unclear("it has an expansion inside an expansion");
         } else {
             self.skip(length + 1);

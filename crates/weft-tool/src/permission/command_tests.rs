@@ -24,15 +24,12 @@ fn every_command_is_found() {
         ("ls\nrm x", &["ls", "rm x"]),
         ("ls \\\n -l", &["ls -l"]),
         ("echo $(rm x)", &["rm x", "echo ?"]),
-        ("echo `rm x`", &["rm x", "echo ?"]),
         ("echo \"$(rm x)\"", &["rm x", "echo ?"]),
-        ("echo \"a `rm x` b\"", &["rm x", "echo a  b?"]),
         ("cat <(rm x)", &["rm x", "cat ?"]),
         ("tee >(rm x)", &["rm x", "tee ?"]),
         ("(cd a; rm x)", &["cd a", "rm x"]),
         ("{ rm x; }", &["rm x"]),
         ("if true; then rm x; fi", &["true", "rm x"]),
-        ("for f in a b; do rm x; done", &["rm x"]),
         ("while true; do rm x; done", &["true", "rm x"]),
         ("! rm x", &["rm x"]),
         ("time rm x", &["rm x"]),
@@ -53,7 +50,6 @@ fn every_command_is_found() {
         ("\\rm x", &["rm x"]),
         ("'rm' x", &["rm x"]),
         ("ls # rm x", &["ls"]),
-        ("cat <<EOF\nrm x\nEOF\nls", &["cat", "ls"]),
         ("echo a=b", &["echo a=b"]),
     ];
     for (line, expected) in cases {
@@ -65,6 +61,18 @@ fn every_command_is_found() {
 #[test]
 fn what_cannot_be_told_is_unclear() {
     let lines = [
+        "ls\r#; rm x",
+        "for PATH in .; do ls; done",
+        "echo `rm x`",
+        "echo \"$[X]\"",
+        "ls ${X:Y}",
+        "cat <<E\nx\nE",
+        "env -Sx ls",
+        "env -C / ls",
+        "nice -n$# rm ls",
+        "CI='a[$(rm x)]'; ls",
+        "nice --adjustment 5 ls",
+        "select x in a; do ls; done",
         "$X",
         "`cat x` y",
         "$(cat x)",
@@ -113,7 +121,7 @@ fn unclear_lines_still_show_their_commands() {
         "echo \"${X:-$(rm y)}\"",
         "trap 'x' EXIT; rm y",
     ] {
-        assert!(commands(line).iter().any(|command| command.starts_with("rm y")), "{line}: {:?}", commands(line));
+        assert!(commands(line).iter().any(|command| command.contains("rm y")), "{line}: {:?}", commands(line));
     }
 }
 

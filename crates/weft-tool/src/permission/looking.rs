@@ -7,23 +7,23 @@ use super::command::{Line, Simple, Word};
 use crate::path::Located;
 
 /// Programs, and beginnings of options with which they do more than look.
-const PROGRAMS: [(&str, &[&str]); 39] = [
+const PROGRAMS: [(&str, &[&str]); 37] = [
     ("ls", &[]),
     ("cat", &[]),
     ("head", &[]),
     ("tail", &[]),
-    ("wc", &[]),
-    ("file", &["-C", "--compile"]),
+    ("wc", &["--files0-from"]),
+    ("file", &["-C", "--compile", "-f", "--files-from", "-m"]),
     ("stat", &[]),
-    ("du", &[]),
+    ("du", &["--files0-from", "-X", "--exclude-from"]),
     ("df", &[]),
     ("pwd", &[]),
     ("echo", &[]),
-    ("printf", &[]),
+    ("printf", &["-v"]),
     ("true", &[]),
     ("false", &[]),
-    ("test", &[]),
-    ("[", &[]),
+    ("test", &["-v", "-R"]),
+    ("[", &["-v", "-R"]),
     ("cd", &[]),
     ("which", &[]),
     ("type", &[]),
@@ -37,16 +37,37 @@ const PROGRAMS: [(&str, &[&str]); 39] = [
     ("tac", &[]),
     ("rev", &[]),
     ("cmp", &[]),
-    ("diff", &["-r", "--recursive"]),
     ("comm", &[]),
     ("column", &[]),
     ("uname", &[]),
-    ("grep", &["-r", "-R", "-d", "--recursive", "--dereference-recursive", "--directories"]),
-    ("sort", &["-o", "--output", "--compress-program", "-T", "--temporary-directory"]),
-    ("find", &["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprintf", "-fprint0", "-fls"]),
-    ("rg", &["--pre", "--hostname-bin", "--search-zip", "-z", "-u", "-.", "--hidden", "--unrestricted", "--no-ignore"]),
+    ("grep", &["-f", "--file", "-r", "-R", "-d", "--recursive", "--dereference-recursive", "--directories"]),
+    ("sort", &["-o", "--output", "--compress-program", "-T", "--temporary-directory", "--files0-from"]),
+    (
+        "find",
+        &["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprintf", "-fprint0", "-fls", "-files0-from"],
+    ),
+    (
+        "rg",
+        &[
+            "--pre",
+            "--hostname-bin",
+            "--search-zip",
+            "-z",
+            "-u",
+            "-.",
+            "--hidden",
+            "--unrestricted",
+            "--no-ignore",
+            "-g",
+            "--glob",
+            "--iglob",
+            "-L",
+            "--follow",
+            "-f",
+            "--file",
+        ],
+    ),
     ("fd", &["-x", "-X", "--exec", "--exec-batch"]),
-    ("tree", &["-o", "--output"]),
 ];
 
 /// `git` with these only looks, without options by which it writes or runs something.
@@ -60,6 +81,7 @@ const NAMES_ONLY: [&str; 7] = ["ls", "stat", "du", "file", "wc", "basename", "di
 /// Whether a whole line only looks at what is in the workspace.
 pub(super) fn only_looks(line: &Line, workspace: &Path) -> bool {
     line.unclear.is_none()
+        && !line.expands
         && line.writes.iter().all(|target| target.literal && is_sink(&target.text))
         && line.reads.iter().all(|target| target.literal && may_see(&target.text, workspace))
         && line.commands.iter().all(|simple| looks(simple, workspace))
@@ -81,6 +103,8 @@ pub(super) fn looks(simple: &Simple, workspace: &Path) -> bool {
         return false;
     }
     match program.text.as_str() {
+        // Bash computes in these, also in quotes.
+        "test" | "[" | "printf" if arguments.iter().any(|argument| argument.text.contains('[')) => false,
         "git" => {
             let Some((subcommand, rest)) = arguments.split_first() else { return true };
             GIT.contains(&subcommand.text.as_str()) && !has(rest, &GIT_MORE)
@@ -106,7 +130,8 @@ fn has(arguments: &[Word], options: &[&str]) -> bool {
     arguments.iter().filter(|argument| argument.text.starts_with('-')).any(|argument| {
         let given = argument.text.split('=').next().unwrap_or_default();
         options.iter().any(|option| {
-            let long = option.starts_with("--") && given.len() > 2 && option.starts_with(given);
+            let long =
+                option.starts_with("--") && given.len() > 2 && (option.starts_with(given) || given.starts_with(option));
             let short = option.len() == 2
                 && !given.starts_with("--")
                 && option.chars().nth(1).is_some_and(|letter| given.contains(letter));
@@ -115,12 +140,20 @@ fn has(arguments: &[Word], options: &[&str]) -> bool {
     })
 }
 
-/// Whether an argument, should it be a path, leads to something that may be read.
+/// Whether an argument, should it be a path or hold one, leads to something that may be read.
 fn may_see(argument: &str, workspace: &Path) -> bool {
-    let value = match argument.split_once('=') {
-        Some((option, value)) if option.starts_with('-') => value,
-        _ if argument.starts_with('-') => return !argument.contains('/'),
-        _ => argument,
+    let within = |path: &str| {
+        path.is_empty() || Located::new(workspace, path).is_ok_and(|located| located.inside && !located.secret)
     };
-    value.is_empty() || Located::new(workspace, value).is_ok_and(|located| located.inside && !located.secret)
+    // `-ffile`, `--option=file` and git's `revision:file`.
+    let attached = argument.strip_prefix('-').and_then(|rest| rest.get(1..)).unwrap_or_default();
+    let parts = argument.split(['=', ':']).skip(1).chain([attached]);
+    if !parts.into_iter().all(within) {
+        return false;
+    }
+    if argument.starts_with('-') {
+        // A file can be called like an option.
+        return !argument.contains('/') && workspace.join(argument).symlink_metadata().is_err();
+    }
+    within(argument)
 }

@@ -173,7 +173,7 @@ impl Measure<'_> {
             (Some(consent), ..) => consent,
             (None, true, Mode::Safe | Mode::Ask | Mode::Auto) | (None, false, Mode::Auto) => Consent::NotNeeded,
             (None, false, Mode::Safe | Mode::Ask) => {
-                let place = located.path.display();
+                let place = globset::escape(&located.path.to_string_lossy());
                 let rule = if located.path.is_dir() { format!("read {place}/**") } else { format!("read {place}") };
                 Consent::Needed { rules: vec![rule], why: " It is outside the workspace.".to_owned() }
             }
@@ -208,7 +208,7 @@ impl Measure<'_> {
         let line = Line::parse(text);
         let mut consent = Consent::NotNeeded;
         for simple in &line.commands {
-            consent = consent.and(self.running_one(simple)?);
+            consent = consent.and(self.running_one(simple, line.expands)?);
         }
         for target in line.writes.iter().filter(|target| !looking::is_sink(&target.text)) {
             consent = consent.and(self.redirecting(target)?);
@@ -234,6 +234,10 @@ impl Measure<'_> {
         if let Consent::Always(_) = consent {
             return Ok(consent);
         }
+        let hidden = line.unclear.is_some() || line.commands.iter().any(is_shell);
+        if hidden && self.mode == Mode::Auto && names_something_careful(text) {
+            return Ok(Consent::Always(" It may do something that cannot be taken back.".to_owned()));
+        }
         Ok(match self.mode {
             Mode::Auto => Consent::NotNeeded,
             Mode::Ask | Mode::Safe if looks => Consent::NotNeeded,
@@ -246,21 +250,42 @@ impl Measure<'_> {
         })
     }
 
-    /// One command of a line, on its own.
-    fn running_one(&self, simple: &command::Simple) -> Result<Consent, Denied> {
+    /// One command of a line, in which the shell puts something in or not.
+    fn running_one(&self, simple: &command::Simple, expands: bool) -> Result<Consent, Denied> {
+        let careful = CAREFUL.decide(Deed::Run(simple));
         if let Some(consent) = self.ruled(Deed::Run(simple))? {
-            return Ok(consent);
+            let allowed = self.rules.decide(Deed::Run(simple));
+            let meant = |careful: &Rule| allowed.is_some_and(|allowed| allowed.spells_out(careful));
+            if consent != Consent::NotNeeded || careful.is_none_or(meant) {
+                return Ok(consent);
+            }
         }
-        if let Some(rule) = CAREFUL.decide(Deed::Run(simple)) {
+        let renamed = |word: &command::Word| word.text.starts_with("alias.") || word.text.contains("=alias.");
+        if simple.words.iter().any(renamed) {
+            return Ok(Consent::Always(" It gives a command another name.".to_owned()));
+        }
+        if let Some(rule) = careful {
             let command = rule.text.trim_start_matches("run ");
             return Ok(Consent::Always(format!(
                 " `{command}` is asked for every time, unless a rule of yours allows it."
             )));
         }
-        if looking::looks(simple, self.workspace) {
-            return Ok(Consent::NotNeeded);
+        if !expands && looking::looks(simple, self.workspace) {
+            return self.seeing(simple);
         }
         Ok(Consent::Needed { rules: rules::rule_for(simple).into_iter().collect(), why: String::new() })
+    }
+
+    /// What a command that only looks would look at, by the person's rules.
+    fn seeing(&self, simple: &command::Simple) -> Result<Consent, Denied> {
+        let mut consent = Consent::NotNeeded;
+        for word in simple.words.iter().skip(1).filter(|word| word.literal && !word.text.starts_with('-')) {
+            let Ok(located) = Located::new(self.workspace, &word.text) else { continue };
+            if let Some(ruled) = self.ruled(Deed::Read(&located.path))? {
+                consent = consent.and(ruled);
+            }
+        }
+        Ok(consent)
     }
 
     /// A file that a command line writes by itself. What the sandbox holds back is left to it.
@@ -296,9 +321,23 @@ impl Measure<'_> {
             (Some(consent), _) => consent,
             (None, Mode::Safe) => return Err(Denied::Forbidden(SAFE.to_owned())),
             (None, Mode::Auto) => Consent::NotNeeded,
-            (None, Mode::Ask) => Consent::Needed { rules: vec![format!("use {tool}")], why: String::new() },
+            (None, Mode::Ask) => {
+                Consent::Needed { rules: vec![format!("use {}", globset::escape(tool))], why: String::new() }
+            }
         })
     }
+}
+
+fn is_shell(simple: &command::Simple) -> bool {
+    let name = simple.words.first().and_then(|word| word.text.rsplit('/').next());
+    name.is_some_and(|name| wrapper::SHELLS.contains(&name))
+}
+
+/// Whether a word of it, wherever it stands, names what is asked for even in `auto` mode.
+fn names_something_careful(text: &str) -> bool {
+    const WORDS: [&str; 9] = ["push", "publish", "merge", "sudo", "doas", "yank", "destroy", "upload", "mkfs"];
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric());
+    words.any(|word| WORDS.contains(&word)) || text.contains("reset --hard")
 }
 
 #[cfg(test)]

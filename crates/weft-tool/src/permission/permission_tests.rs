@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::too_many_lines)]
 
 use super::*;
 
@@ -19,6 +19,7 @@ impl World {
         std::os::unix::fs::symlink("/etc/passwd", workspace.join("link")).unwrap();
         std::os::unix::fs::symlink("/etc", workspace.join("folder")).unwrap();
         std::os::unix::fs::symlink(".env", workspace.join("innocent")).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", workspace.join("-link")).unwrap();
         Self { _folder: folder, workspace, rules: Rules::default() }
     }
 
@@ -134,6 +135,31 @@ fn commands_that_look_run_unasked_and_all_others_are_asked_for() {
         "diff -r a /etc",
         "git show --textconv x",
         "git diff --no-index a /etc/passwd",
+        "echo a\r#; touch x",
+        "./env ls",
+        "./timeout 5 ls",
+        "for PATH in .; do ls; done",
+        "printf -v PATH .; ls",
+        "test -v 'a[$(touch x)]'",
+        "[ 'a[$(touch x)]' -eq 1 ]",
+        "CI='a[$(touch x)]'; echo \"$[CI]\"",
+        "ls *`echo \\`touch x\\``",
+        "cat <<EOF\n\tEOF\ncat <<'X'\nEOF\ntouch x\nX",
+        "cat <<< `echo 'a`; touch x; cat <<< `b'`",
+        "env '-Stouch x' ls",
+        "/usr/bin/time -o x ls",
+        "nice -n$# touch ls",
+        "env -C /etc cat passwd",
+        "ls $HOME*",
+        "sort --files0-from=list",
+        "diff -N . d",
+        "file -f.env",
+        "cat -- -link",
+        "git show :.env",
+        "git show HEAD:.env",
+        "rg -g '.e*' x",
+        "rg -L x",
+        "rg --no-ignore-vcs x",
         "printf x >| y",
         "wc --files0-from=/etc/passwd",
         "file -m/etc/x y",
@@ -166,6 +192,16 @@ fn even_auto_asks_for_what_cannot_be_taken_back() {
         "npm publish",
         "time gh pr merge 1",
         "echo x > .git/hooks/pre-commit",
+        "bash -o pipefail -c 'git push'",
+        "bash -c -e 'git push'",
+        "eval -- \"git push\"",
+        "nice --adjustment 5 git push",
+        "env '-Sgit push'",
+        "time { git push; }",
+        "git -c alias.p=push p",
+        "g=git; $g push",
+        "echo 'git push' | sh",
+        "bash <<< 'git push'",
         "echo x >> .weft/config.toml",
         "echo x > .env",
         "echo x >.bashrc",
@@ -188,6 +224,9 @@ fn even_auto_asks_for_what_cannot_be_taken_back() {
     }
     let outside = Need::Run { line: "ls".to_owned(), outside: true };
     assert_eq!(world.judge(Mode::Auto, outside), "always ask");
+    let world = world.with(Decision::Allow, "run git reset").with(Decision::Allow, "run git");
+    assert_eq!(world.judge(Mode::Auto, run("git reset --hard")), "always ask", "nobody agreed to that");
+    assert_eq!(world.judge(Mode::Ask, run("git reset HEAD")), "yes");
     let world = world.with(Decision::Allow, "run git push");
     assert_eq!(world.judge(Mode::Auto, run("git push")), "yes");
 }
@@ -198,6 +237,9 @@ fn rules_of_the_person() {
         .with(Decision::Allow, "run cargo test")
         .with(Decision::Deny, "run curl")
         .with(Decision::Ask, "run docker")
+        .with(Decision::Deny, "read priv/**")
+        .with(Decision::Deny, "run git push")
+        .with(Decision::Ask, "run git push origin")
         .with(Decision::Deny, "write vendor/**")
         .with(Decision::Allow, "write docs/**");
     assert_eq!(world.judge(Mode::Ask, run("cargo test -q && ls")), "yes");
@@ -207,6 +249,8 @@ fn rules_of_the_person() {
     assert_eq!(world.judge(Mode::Ask, run("cargo test \"$(rm x)\"")), "ask");
     assert_eq!(world.judge(Mode::Safe, run("cargo test")), "no");
     assert_eq!(world.judge(Mode::Auto, run("ls | curl x")), "no");
+    assert_eq!(world.judge(Mode::Ask, run("cat priv/x")), "no");
+    assert_eq!(world.judge(Mode::Auto, run("git push origin")), "no", "asking does not soften a no");
     assert_eq!(world.judge(Mode::Auto, run("docker ps")), "always ask");
     assert_eq!(world.judge(Mode::Auto, Need::Write("vendor/x".to_owned())), "no");
     assert_eq!(world.judge(Mode::Auto, run("echo x > vendor/x")), "no");
@@ -263,7 +307,7 @@ fn one_yes_covers_all_of_a_call_or_nothing_of_it() {
         outputs: &outputs,
     };
     let consent = measure.judge(&[run("cargo test && make"), Need::Write("x".to_owned())]).unwrap();
-    let rules = ["run cargo test", "run make", "write **"].map(str::to_owned).to_vec();
+    let rules = ["run cargo test", "exactly make", "write **"].map(str::to_owned).to_vec();
     assert_eq!(consent, Consent::Needed { rules, why: String::new() });
     let consent = measure.judge(&[run("cargo test && rm $X")]).unwrap();
     assert!(matches!(consent, Consent::Needed { rules, .. } if rules.is_empty()));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::command::{Line, Simple};
+use super::command::{Line, Simple, Word};
 
 /// What a rule says. The later the stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,6 +91,13 @@ impl Rule {
         Ok(Self { text: text.trim().to_owned(), decision, target, length })
     }
 
+    /// Whether the command that this rule names is itself one that `other` is about.
+    pub(super) fn spells_out(&self, other: &Self) -> bool {
+        let Target::Run { words, .. } = &self.target else { return false };
+        let words = words.iter().map(|word| Word::literal(word.as_str())).collect();
+        other.fits(Deed::Run(&Simple { words, variables: Vec::new() }))
+    }
+
     fn fits(&self, deed: Deed<'_>) -> bool {
         let exactly = self.decision == Decision::Allow;
         match (&self.target, deed) {
@@ -158,14 +165,16 @@ pub(super) fn rule_for(simple: &Simple) -> Option<String> {
         "pytest",
         "task",
     ];
-    if simple.words.iter().any(|word| !word.literal || word.text.is_empty()) || !simple.variables.is_empty() {
+    if simple.words.iter().any(|word| !word.literal || word.text.is_empty() || word.text == "*")
+        || !simple.variables.is_empty()
+    {
         return None;
     }
     let words: Vec<&str> = simple.words.iter().map(|word| word.text.as_str()).collect();
     let program = words.first()?;
     let bare = |word: &&&str| !word.starts_with(['-', '.', '/', '~']) && !word.contains(['/', '=']);
     let kept = words.iter().skip(1).take_while(bare).count().min(if words.get(1) == Some(&"run") { 2 } else { 1 });
-    if BY_SUBCOMMAND.contains(program) && (kept > 0 || words.len() == 1) {
+    if BY_SUBCOMMAND.contains(program) && kept > 0 {
         let prefix: Vec<String> = words.iter().take(1 + kept).map(|word| quoted(word)).collect();
         return Some(format!("run {}", prefix.join(" ")));
     }
@@ -245,7 +254,13 @@ impl Rules {
 
     /// The rule that decides, if any fits.
     pub fn decide(&self, deed: Deed<'_>) -> Option<&Rule> {
-        self.rules.iter().filter(|rule| rule.fits(deed)).max_by_key(|rule| (rule.length, rule.decision))
+        let fitting = || self.rules.iter().filter(|rule| rule.fits(deed));
+        let longest = fitting().max_by_key(|rule| (rule.length, rule.decision))?;
+        match longest.decision {
+            // To ask is no way around what is forbidden.
+            Decision::Ask => fitting().find(|rule| rule.decision == Decision::Deny).or(Some(longest)),
+            Decision::Allow | Decision::Deny => Some(longest),
+        }
     }
 }
 

@@ -99,7 +99,8 @@ fn the_rule_offered_covers_the_command_and_no_more_than_is_shown() {
     let cases = [
         ("cargo test -p x", Some("run cargo test")),
         ("npm run build -- --fast", Some("run npm run build")),
-        ("make", Some("run make")),
+        ("make", Some("exactly make")),
+        ("python3 '*'", None),
         ("git -C x push", Some("exactly git -C x push")),
         ("rm -rf build", Some("exactly rm -rf build")),
         ("python 'my script.py'", Some("exactly python 'my script.py'")),

@@ -24,10 +24,9 @@ const HARMLESS: [&str; 16] = [
 
 /// Programs whose remaining arguments are a command, the options of theirs that take a value of
 /// their own, and how many words come before the command.
-const PREFIXES: [(&str, &[&str], usize); 14] = [
+const PREFIXES: [(&str, &[&str], usize); 13] = [
     ("nohup", &[], 0),
     ("setsid", &[], 0),
-    ("time", &["-f", "-o"], 0),
     ("nice", &["-n"], 0),
     ("ionice", &["-c", "-n", "-p"], 0),
     ("stdbuf", &["-i", "-o", "-e"], 0),
@@ -35,13 +34,16 @@ const PREFIXES: [(&str, &[&str], usize); 14] = [
     ("command", &[], 0),
     ("builtin", &[], 0),
     ("exec", &["-a"], 0),
-    ("env", &["-u", "-C", "--unset", "--chdir"], 0),
+    ("env", &["-u", "--unset"], 0),
     ("sudo", &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T"], 0),
     ("doas", &["-u", "-C"], 0),
-    ("xargs", &["-I", "-n", "-P", "-d", "-L", "-a", "-E", "-s", "-i"], 0),
+    ("xargs", &["-I", "-n", "-P", "-d", "-L", "-a", "-E", "-s"], 0),
 ];
 
-const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
+/// Their options that stand alone.
+const WITHOUT_VALUE: [&str; 6] = ["-i", "-0", "-r", "-t", "-p", "--ignore-environment"];
+
+pub(super) const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
 
 /// The commands that a simple command comes to, itself included where it matters.
 pub(super) fn unwrap(simple: Simple, depth: usize) -> Line {
@@ -80,12 +82,15 @@ fn prefixed(simple: Simple, wrapper: &str, with_value: &[&str], before: usize, d
     while let Some(word) = words.next() {
         if word.text == "--" && word.literal {
             inner.extend(words.by_ref().cloned());
-        } else if word.text.starts_with('-') && word.text.len() > 1 {
-            if wrapper == "env" && matches!(word.text.as_str(), "-S" | "--split-string") {
-                line.is_unclear("`env -S` takes a command apart");
-            }
-            if with_value.contains(&word.text.as_str()) {
+        } else if !word.literal || (word.text.starts_with('-') && word.text.len() > 1) {
+            if word.literal && with_value.contains(&word.text.as_str()) {
                 words.next();
+            } else if !word.literal || !WITHOUT_VALUE.contains(&word.text.as_str()) {
+                line.is_unclear("it has options that are not known here");
+            }
+            if !word.literal {
+                inner.push(word.clone());
+                inner.extend(words.by_ref().cloned());
             }
         } else if wrapper == "env" && word.text.contains('=') {
             let variable = word.text.split('=').next().unwrap_or_default();
@@ -100,7 +105,8 @@ fn prefixed(simple: Simple, wrapper: &str, with_value: &[&str], before: usize, d
         }
     }
     // Who runs as somebody else is a command of its own, whatever it runs.
-    if matches!(wrapper, "sudo" | "doas") || inner.is_empty() {
+    let of_project = simple.words.first().is_some_and(|first| first.text.contains('/'));
+    if matches!(wrapper, "sudo" | "doas") || inner.is_empty() || of_project || line.unclear.is_some() {
         line.commands.push(simple);
     }
     if wrapper == "xargs" {
@@ -123,7 +129,8 @@ fn unwrap_deeper(simple: Simple, depth: usize) -> Line {
 }
 
 fn evaluated(simple: &Simple, depth: usize, line: &mut Line) {
-    let arguments: Vec<&str> = simple.words.iter().skip(1).map(|word| word.text.as_str()).collect();
+    let arguments = simple.words.iter().skip(1).map(|word| word.text.as_str());
+    let arguments: Vec<&str> = arguments.skip_while(|word| *word == "--").collect();
     if simple.words.iter().any(|word| !word.literal) {
         line.is_unclear("`eval` runs what the shell makes up");
     }
@@ -133,16 +140,19 @@ fn evaluated(simple: &Simple, depth: usize, line: &mut Line) {
 /// `bash -c '…'` is what it runs; `bash script` is a command like any other.
 fn scripted(simple: &Simple, depth: usize, line: &mut Line) {
     let mut words = simple.words.iter().skip(1);
+    let mut is_line = false;
     while let Some(word) = words.next() {
-        if !word.text.starts_with(['-', '+']) {
-            return;
-        }
-        if word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('c') {
-            let Some(script) = words.next() else { return };
-            if !script.literal {
+        if matches!(word.text.as_str(), "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file") {
+            words.next();
+        } else if word.text.starts_with(['-', '+']) && word.text.len() > 1 {
+            is_line |= word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('c');
+        } else if is_line {
+            if !word.literal {
                 line.is_unclear("a shell runs what the shell makes up");
             }
-            line.add(Line::nested(&script.text, depth + 1));
+            line.add(Line::nested(&word.text, depth + 1));
+            return;
+        } else {
             return;
         }
     }
