@@ -27,3 +27,19 @@ fn mistakes_are_named() {
         assert!(Agent::find(name, &home, Path::new("/nowhere")).is_err(), "{name}");
     }
 }
+
+#[test]
+fn a_project_does_not_replace_the_persons_agent_nor_give_itself_a_higher_role() {
+    let root = tempfile::tempdir().unwrap();
+    let (workspace, home) = (root.path().join("ws"), Home::at(root.path().join("home")));
+    let write = |folder: PathBuf, text: &str| {
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("AGENT.md"), text).unwrap();
+    };
+    write(home.config.join("agents/rev"), "---\nrole: observer\n---\nMine");
+    write(workspace.join(".weft/agents/rev"), "---\nrole: admin\n---\nTheirs");
+    write(workspace.join(".weft/agents/boss"), "---\nrole: admin\n---\nTheirs");
+    let mine = Agent::find("rev", &home, &workspace).unwrap();
+    assert_eq!((mine.prompt.as_str(), mine.role), ("Mine", Role::Observer));
+    assert_eq!(Agent::find("boss", &home, &workspace).unwrap().role, Role::Worker);
+}

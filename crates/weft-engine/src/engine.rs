@@ -14,7 +14,6 @@ use weft_core::{
 use weft_model::{Catalog, Gate, Model};
 use weft_store::audit::Audit;
 use weft_store::{Commit, Options, Owner, Store, StoreError};
-use weft_tool::broker::Broker;
 use weft_tool::shadow::{self, Shadow, Shadows};
 use weft_tool::{Guard, GuardConfig, Registry, Toolbox};
 
@@ -115,7 +114,6 @@ pub(crate) struct Shared {
     pub gate: Gate,
     pub guard: Arc<Guard>,
     pub audit: Audit,
-    pub broker: Broker,
     pub toolbox: Option<Arc<dyn Toolbox>>,
     pub hooks: Hooks,
     pub models: Models,
@@ -203,8 +201,6 @@ impl Engine {
         if let Some(on_request) = on_request {
             registry = registry.with(Arc::new(on_request));
         }
-        let broker =
-            crate::keys::broker(&setup.home, &setup.config, Arc::clone(&setup.env), audit.clone(), setup.clock);
         let witness = Arc::new(AuditWitness { audit: audit.clone(), clock: setup.clock });
         let mut models = Models::new(&setup.config, &setup.home, setup.env, setup.tape, setup.model, &registry);
         models.witness = Some(Arc::clone(&witness));
@@ -223,7 +219,6 @@ impl Engine {
             gate,
             guard,
             audit,
-            broker,
             toolbox: setup.toolbox,
             models,
             shadows,
@@ -246,11 +241,6 @@ impl Engine {
 
     pub fn audit(&self) -> &Audit {
         &self.shared.audit
-    }
-
-    /// Who tools get keys from.
-    pub fn broker(&self) -> &Broker {
-        &self.shared.broker
     }
 
     pub fn gate(&self) -> &Gate {

@@ -46,3 +46,26 @@ fn a_longer_rule_decides() {
     assert!(allows(&rules, "git push origin docs"));
     assert!(!allows(&rules, "git push origin main"));
 }
+
+#[test]
+fn a_file_that_cannot_be_read_is_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("permissions.toml");
+    std::fs::write(&file, "workspaces = 3").unwrap();
+    let permissions = Permissions::new(PermissionSettings::default(), file.clone());
+    let grant = Grant::Rules { rules: vec!["run make x".to_owned()] };
+    assert!(permissions.remember(Path::new("/code/a"), &grant).is_err());
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "workspaces = 3");
+}
+
+#[test]
+fn one_bad_rule_takes_no_other_with_it() {
+    let settings = PermissionSettings {
+        deny: vec!["fly away".to_owned(), "run git push".to_owned()],
+        ..PermissionSettings::default()
+    };
+    assert!(settings.check().is_err());
+    let rules = Permissions::new(settings, PathBuf::from("/nowhere/p.toml")).rules(Path::new("/code/a"), &[]);
+    let line = Line::parse("git push");
+    assert_eq!(rules.decide(Deed::Run(line.commands.first().unwrap())).unwrap().decision, Decision::Deny);
+}

@@ -47,7 +47,8 @@ fn a_skill_gives_its_text_and_its_own_files_only() {
     let whole = load(json!({"name": "pdf"})).unwrap();
     assert!(whole.contains("# PDF\nDo it.") && whole.contains("forms.md"), "{whole}");
     assert_eq!(load(json!({"name": "pdf", "file": "forms.md"})).unwrap(), "How forms work");
-    for file in ["../../../secret.txt", "link.md", "/etc/passwd", "nothing.md"] {
+    std::fs::write(folder.join(".env"), "KEY=1").unwrap();
+    for file in [".env", "../../../secret.txt", "link.md", "/etc/passwd", "nothing.md"] {
         assert!(load(json!({"name": "pdf", "file": file})).unwrap_err().contains("has no file"), "{file}");
     }
     assert!(load(json!({"name": "x"})).unwrap_err().contains("The skills are pdf."));
@@ -60,6 +61,9 @@ fn a_link_out_of_the_project_is_no_skill() {
     skill(root.path(), "elsewhere/pdf", PDF);
     std::fs::create_dir_all(workspace.join(".weft")).unwrap();
     std::os::unix::fs::symlink(root.path().join("elsewhere"), workspace.join(".weft/skills")).unwrap();
+    skill(&workspace, "inside", PDF);
+    std::fs::create_dir_all(workspace.join(".claude/skills")).unwrap();
+    std::os::unix::fs::symlink("../../inside", workspace.join(".claude/skills/pdf")).unwrap();
     assert!(Skills::find(&home, &workspace).found.is_empty());
 }
 

@@ -10,7 +10,6 @@
 //! knows where a path really leads, `admit` looks once more before a file is touched, `handle` is the
 //! only way to one.
 
-pub mod broker;
 pub mod guard;
 pub mod permission;
 pub mod process;

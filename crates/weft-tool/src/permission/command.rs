@@ -160,7 +160,7 @@ impl Reader<'_> {
                     self.skip(1);
                     self.flush(&mut pending);
                 }
-                '&' if self.rest.starts_with("&>") => self.redirection(""),
+                '&' if self.rest.starts_with("&>") => self.redirection(),
                 '&' => {
                     self.skip(1);
                     self.flush(&mut pending);
@@ -169,7 +169,7 @@ impl Reader<'_> {
                     if self.rest.starts_with("<(") || self.rest.starts_with(">(") {
                         self.word(&mut pending);
                     } else {
-                        self.redirection("");
+                        self.redirection();
                     }
                 }
                 _ => self.word(&mut pending),
@@ -221,7 +221,7 @@ impl Reader<'_> {
             && !word.text.is_empty()
             && word.text.bytes().all(|byte| byte.is_ascii_digit())
         {
-            return self.redirection(&word.text);
+            return self.redirection();
         }
         if pending.values {
             return;
@@ -262,7 +262,7 @@ impl Reader<'_> {
         true
     }
 
-    fn redirection(&mut self, _descriptor: &str) {
+    fn redirection(&mut self) {
         const OPERATORS: [&str; 11] = ["&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", ">>", ">&", ">|", ">"];
         let operator = OPERATORS.into_iter().find(|operator| self.eat(operator)).unwrap_or_else(|| {
             self.skip(1);
