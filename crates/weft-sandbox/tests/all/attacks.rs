@@ -2,10 +2,12 @@
 //! where that is safe, it is tried without a sandbox too, where it must succeed: an attack that
 //! fails anyway proves nothing.
 
+use std::rc::Rc;
+
 use weft_sandbox::support::Layers;
 
 use crate::attacker::CALLS;
-use crate::world::{self, SECRET, World};
+use crate::world::{self, Ground, SECRET, World};
 
 struct Attack {
     name: &'static str,
@@ -153,13 +155,14 @@ fn judged(line: &str) -> String {
     format!("( {line} ) && echo GOT THROUGH || echo REFUSED")
 }
 
-fn try_all(layers: Layers, user: Option<u32>, expected: impl Fn(Fallback) -> bool) {
+fn try_all(layers: Layers, ground: Ground, expected: impl Fn(Fallback) -> bool) {
+    let ground = Rc::new(ground);
     let mut problems = Vec::new();
     for (name, line, _, fallback) in attacks() {
         if !expected(fallback) {
             continue;
         }
-        let mut world = World::of(user);
+        let mut world = World::on(&ground);
         let before = world.snapshot();
         let (_, output) = world.run(layers, &judged(&line));
         let mut fails = |what: &str| problems.push(format!("{name}: {what}\n{output}"));
@@ -189,7 +192,7 @@ fn try_all(layers: Layers, user: Option<u32>, expected: impl Fn(Fallback) -> boo
 #[test]
 fn every_attack_is_refused() {
     let Some(layers) = world::full() else { return };
-    try_all(layers, None, |_| true);
+    try_all(layers, Ground::own(), |_| true);
 }
 
 #[test]
@@ -199,13 +202,13 @@ fn every_attack_is_refused_to_an_ordinary_user() {
         eprintln!("SKIPPED: the other tests already run as an ordinary user");
         return;
     }
-    try_all(layers, Some(12_345), |_| true);
+    try_all(layers, Ground::of(12_345), |_| true);
 }
 
 #[test]
 fn without_namespaces_what_is_said_to_hold_holds() {
     let Some(layers) = world::landlock_only() else { return };
-    try_all(layers, None, |fallback| match fallback {
+    try_all(layers, Ground::own(), |fallback| match fallback {
         Held => true,
         NotHeld => false,
     });

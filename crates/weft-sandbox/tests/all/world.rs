@@ -8,6 +8,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 use weft_sandbox::support::{Choice, Layers};
@@ -15,12 +16,61 @@ use weft_sandbox::{Helper, Limits, Network, Order, Places, Policy, Setting, Supp
 
 pub const SECRET: &str = "the-key-under-the-mat";
 
+/// Where worlds are made, and the programs that are run in them.
+pub struct Ground {
+    folder: PathBuf,
+    helper: PathBuf,
+    attacker: PathBuf,
+    user: Option<u32>,
+    _own: Option<tempfile::TempDir>,
+}
+
+impl Ground {
+    pub fn own() -> Self {
+        Self {
+            // Not in /tmp, which a sandbox has its own of.
+            folder: env!("CARGO_TARGET_TMPDIR").into(),
+            helper: env!("CARGO_BIN_EXE_weft-sandbox").into(),
+            attacker: std::env::current_exe().unwrap(),
+            user: None,
+            _own: None,
+        }
+    }
+
+    /// For another user, for whom everything is run. Only root can make one, and not below a folder
+    /// that is closed to others, as the one where this was built may be.
+    pub fn of(user: u32) -> Self {
+        let open = |folder: &&Path| {
+            let all_may =
+                |folder: &Path| fs::metadata(folder).is_ok_and(|found| found.permissions().mode() & 0o5 == 0o5);
+            folder.ancestors().all(all_may)
+        };
+        let candidates = [env!("CARGO_TARGET_TMPDIR"), "/srv", "/opt", "/mnt"].map(Path::new);
+        let base = candidates.iter().copied().find(open).expect("one of /srv, /opt and /mnt is open to everybody");
+        let own = tempfile::Builder::new().prefix("weft-attacks").tempdir_in(base).unwrap();
+        fs::set_permissions(own.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let here = Self::own();
+        let copied = |program: &Path, name: &str| {
+            let copy = own.path().join(name);
+            fs::copy(program, &copy).unwrap();
+            copy
+        };
+        Self {
+            folder: own.path().to_owned(),
+            helper: copied(&here.helper, "weft-sandbox"),
+            attacker: copied(&here.attacker, "attacker"),
+            user: Some(user),
+            _own: Some(own),
+        }
+    }
+}
+
 pub struct World {
+    ground: Rc<Ground>,
     root: tempfile::TempDir,
     pub workspace: PathBuf,
     pub temp: PathBuf,
     pub outside: PathBuf,
-    user: Option<u32>,
     victim: Child,
     listener: TcpListener,
     _socket: UnixListener,
@@ -67,14 +117,11 @@ pub const TIGHT: Limits =
 
 impl World {
     pub fn new() -> Self {
-        Self::of(None)
+        Self::on(&Rc::new(Ground::own()))
     }
 
-    /// A world that belongs to another user, for whom everything is run. Only root can make one.
-    pub fn of(user: Option<u32>) -> Self {
-        // Not in /tmp, which a sandbox has its own of.
-        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let root = tempfile::Builder::new().prefix("world").tempdir_in(base).unwrap();
+    pub fn on(ground: &Rc<Ground>) -> Self {
+        let root = tempfile::Builder::new().prefix("world").tempdir_in(&ground.folder).unwrap();
         let path = root.path().canonicalize().unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         let file = |name: &str, text: &str| {
@@ -97,12 +144,12 @@ impl World {
         let abstract_name = format!("weft-attacks-{}", path.file_name().unwrap().to_str().unwrap());
         let address = SocketAddr::from_abstract_name(&abstract_name).unwrap();
         let abstract_socket = UnixListener::bind_addr(&address).unwrap();
-        if let Some(user) = user {
+        if let Some(user) = ground.user {
             give(&path, user);
         }
         let mut victim = Command::new("sleep");
         victim.arg("600").current_dir(path.join("outside")).env("OUTSIDE_SECRET", SECRET).stdout(Stdio::null());
-        if let Some(user) = user {
+        if let Some(user) = ground.user {
             victim.uid(user).gid(user);
         }
         Self {
@@ -110,7 +157,7 @@ impl World {
             temp: path.join("temp"),
             outside: path.join("outside"),
             root,
-            user,
+            ground: Rc::clone(ground),
             victim: victim.spawn().unwrap(),
             listener: TcpListener::bind("127.0.0.1:0").unwrap(),
             _socket: socket,
@@ -145,8 +192,9 @@ impl World {
     /// A line for bash, in the sandbox.
     pub fn sandboxed(&self, order: &Order, line: &str) -> Command {
         let shell = ["bash", "-c", line].map(Into::into);
-        let mut command = Command::new(helper().program());
-        command.args(helper().arguments(order, shell));
+        let helper = Helper::at(&self.ground.helper);
+        let mut command = Command::new(helper.program());
+        command.args(helper.arguments(order, shell));
         self.prepare(&mut command);
         command
     }
@@ -172,9 +220,9 @@ impl World {
             .env("VICTIM", self.victim.id().to_string())
             .env("PORT", self.listener.local_addr().unwrap().port().to_string())
             .env("ABSTRACT", &self.abstract_name)
-            .env("ATTACKER", std::env::current_exe().unwrap())
+            .env("ATTACKER", &self.ground.attacker)
             .stdin(Stdio::null());
-        if let Some(user) = self.user {
+        if let Some(user) = self.ground.user {
             command.uid(user).gid(user);
         }
     }
