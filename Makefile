@@ -9,14 +9,15 @@ endif
 
 .PHONY: run build test lint deny bench fuzz install clean mcp-peers
 
-run: ## Build and start a chat in this folder
-	$(CARGO) run --release -p weft
+run: build ## Build and start a chat in this folder
+	$(or $(CARGO_TARGET_DIR),target)/release/weft
 
 build:
-	$(CARGO) build --release -p weft
+	$(CARGO) build --release -p weft -p weft-sandbox
 
-install: ## Put `weft` into ~/.cargo/bin
+install: ## Put `weft` and its sandbox helper into ~/.cargo/bin
 	$(CARGO) install --locked --path crates/weft
+	$(CARGO) install --locked --path crates/weft-sandbox
 
 test: lint mcp-peers
 ifdef NEXTEST

@@ -1,6 +1,7 @@
 //! The files of the turn that is under way: what they were before its first effect, and what became
-//! of them. Going through them begins with the turn, so that it is done by the time the model has
-//! answered; effects wait for it.
+//! of them. Effects wait until they have been gone through. After a turn that changed files that
+//! begins with the next one, so that it is done by the time the model has answered; a session that
+//! only talks and reads does without.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -21,6 +22,8 @@ type Looked = SharedFuture<BoxFuture<'static, Result<Arc<Look>, Arc<str>>>>;
 #[derive(Default)]
 pub struct Checkpoint {
     turn: Option<Turn>,
+    /// The last turn had effects that can change files.
+    changed_last: bool,
     /// What the person has been told already.
     told: Arc<Mutex<HashSet<String>>>,
 }
@@ -71,6 +74,11 @@ impl Checkpoint {
         self.turn = Some(Turn { shadow, key, looked: looked.boxed().shared(), abandoned, changing: false });
     }
 
+    /// Whether the turn that begins is likely to change files.
+    pub const fn expects_changes(&self) -> bool {
+        self.changed_last
+    }
+
     /// What a call must wait for before it begins.
     pub fn before(&mut self, access: &Access) -> Option<Ready> {
         let turn = self.turn.as_mut()?;
@@ -98,7 +106,11 @@ impl Checkpoint {
 
     /// The turn is over: what it changed. An error is for the person.
     pub async fn finish(&mut self) -> Result<Option<FilesChanged>, String> {
-        let Some(turn) = self.turn.take().filter(|turn| turn.changing) else { return Ok(None) };
+        let Some(turn) = self.turn.take() else { return Ok(None) };
+        self.changed_last = turn.changing;
+        if !turn.changing {
+            return Ok(None);
+        }
         let (shadow, key) = (Arc::clone(&turn.shadow), turn.key.clone());
         let number = key.turn;
         let finished: JoinHandle<Result<Option<TurnChanges>, ShadowError>> =

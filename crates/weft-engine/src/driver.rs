@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use weft_core::ask::Grant;
-use weft_core::event::{Compacted, Outcome, Output, SessionStarted};
+use weft_core::event::{Access, Compacted, Outcome, Output, SessionStarted};
 use weft_core::state::Stage;
 use weft_core::turn::Verdict;
 use weft_core::{
@@ -24,7 +24,7 @@ use weft_core::{
 };
 use weft_model::{Admission, Priority, Request};
 use weft_store::{Append, StoreError};
-use weft_tool::{Context, Policy, ReadMarks, Role, Rules, guard};
+use weft_tool::{Context, Guard, Policy, ReadMarks, Role, Rules, guard};
 
 use crate::checkpoint::{self, Checkpoint};
 use crate::effects::{self, Listener, ROUND_KEY};
@@ -253,6 +253,9 @@ impl Driver {
         if self.machine.has_ended_turn() {
             self.finish_files(&mut effects).await?;
         }
+        if effects.is_empty() && self.running.is_empty() {
+            self.guard().rest(self.session).await;
+        }
         let committed = self.commit(!effects.is_empty()).await;
         for (reply, result) in replies {
             let answer = match &committed {
@@ -327,6 +330,10 @@ impl Driver {
         self.chosen.as_ref().map_or(Role::Observer, |chosen| chosen.role)
     }
 
+    fn guard(&self) -> &Arc<Guard> {
+        self.chosen.as_ref().map_or(&self.shared.guard, |chosen| &chosen.guard)
+    }
+
     fn verdict(&mut self, call: &ToolCall) -> Verdict {
         let rules = self.rules();
         let state = self.machine.state();
@@ -346,8 +353,7 @@ impl Driver {
             outputs: &outputs,
             read_marks: &self.read_marks,
         };
-        let guard = self.chosen.as_ref().map_or(&self.shared.guard, |chosen| &chosen.guard);
-        match guard.prepare(call, &policy) {
+        match self.guard().prepare(call, &policy) {
             guard::Verdict::Run { summary } => Verdict::Run { summary },
             guard::Verdict::Refuse { outcome, text, summary } => Verdict::Refuse { outcome, text, summary },
             guard::Verdict::Ask { kind, question } => {
@@ -418,6 +424,7 @@ impl Driver {
             }
             if let Event::TurnStarted(_) = event
                 && self.machine.state().mode != Mode::Safe
+                && self.checkpoint.expects_changes()
             {
                 self.look_at_files();
             }
@@ -558,7 +565,7 @@ impl Driver {
         };
         let otherwise =
             Done::Tool { call: call.id.clone(), outcome: Outcome::Failed, output, millis: 0, ran: Vec::new() };
-        let guard = Arc::clone(self.chosen.as_ref().map_or(&self.shared.guard, |chosen| &chosen.guard));
+        let guard = Arc::clone(self.guard());
         let ready = self.before_effect(&call.id);
         let session = self.session;
         launch(&mut self.running, otherwise, async move {
@@ -571,7 +578,7 @@ impl Driver {
         });
     }
 
-    /// Looks at the files before the turn changes them, beside the model's answer.
+    /// Looks at the files before the turn changes them.
     fn look_at_files(&mut self) {
         let state = self.machine.state();
         if let (Some(shadows), Some(turn)) = (&self.shared.shadows, &state.turn) {
@@ -583,6 +590,9 @@ impl Driver {
     fn before_effect(&mut self, call: &CallId) -> Option<checkpoint::Ready> {
         let calls = &self.machine.state().conversation.calls;
         let access = calls.iter().find(|progress| progress.call.id == *call)?.plan.access.clone();
+        if matches!(access, Access::Read) {
+            return None;
+        }
         self.look_at_files();
         self.checkpoint.before(&access)
     }

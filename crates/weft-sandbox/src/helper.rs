@@ -1,4 +1,6 @@
-//! The helper: this program, started once more to make the sandbox and become the command.
+//! The helper: a program that makes the sandbox and becomes the command. The small one that is
+//! installed beside this program is started sooner and takes less memory; without it, this program
+//! is started once more.
 //!
 //! A program that starts sandboxes calls [`dispatch`] first thing in `main`. Only then can it be its
 //! own helper; one that forgot has no sandbox and is told so, instead of running itself by mistake.
@@ -17,6 +19,8 @@ use crate::support::Layers;
 pub const WORD: &str = "__sandbox";
 /// In place of an order: try what the kernel can do and print it.
 pub(crate) const PROBE: &str = "probe";
+/// The small helper's name.
+const BESIDE: &str = "weft-sandbox";
 /// The exit code when the sandbox could not be made; the command was not run.
 pub const NOT_MADE: u8 = 125;
 /// How the helper begins what it says about that.
@@ -67,6 +71,13 @@ impl Helper {
         READY.get().map(|()| Self { program: PathBuf::from("/proc/self/exe") })
     }
 
+    /// The small program that is installed with this one, if it is there.
+    pub fn beside_this_program() -> Option<Self> {
+        READY.get()?;
+        let program = std::env::current_exe().ok()?.with_file_name(BESIDE);
+        program.is_file().then_some(Self { program })
+    }
+
     /// Another program, which calls [`dispatch`] too.
     pub fn at(program: impl Into<PathBuf>) -> Self {
         Self { program: program.into() }
@@ -76,7 +87,8 @@ impl Helper {
         &self.program
     }
 
-    /// The arguments that run `command` under `order`.
+    /// The arguments that run `command` under `order`. Without a command, a [`Task`](crate::Task) is
+    /// waited for on the input.
     pub fn arguments(&self, order: &Order, command: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         // Every path in an order is valid Unicode, or it would not have passed `Policy::resolved`.
         let order = serde_json::to_string(order).unwrap_or_default();

@@ -1,8 +1,9 @@
 //! Runs a command that a model chose so that it can do no harm outside its workspace.
 //!
-//! The sandbox is made by a helper process: this very program, started again with [`helper::WORD`]
-//! as its first argument. It gives up everything it does not need (namespaces, read-only mounts,
-//! Landlock, seccomp, limits) and then becomes the command. Nothing here decides *whether* a command
+//! The sandbox is made by a helper process: a small program beside this one, or this very program,
+//! started with [`helper::WORD`] as its first argument. It gives up everything it does not need
+//! (namespaces, read-only mounts, Landlock, seccomp, limits) and then becomes the command, which it
+//! may be told later ([`task`]), so that a sandbox can be made ahead. Nothing here decides *whether* a command
 //! may run, and nothing here falls back silently: [`Support`] says what the kernel can hold, and a
 //! helper that cannot do all it was told to do runs nothing.
 //!
@@ -14,6 +15,7 @@ pub mod helper;
 pub mod policy;
 pub mod proxy;
 pub mod support;
+pub mod task;
 pub mod usual;
 
 #[cfg(target_os = "linux")]
@@ -22,4 +24,5 @@ mod linux;
 pub use helper::{Helper, Order, dispatch};
 pub use policy::{Limits, Network, Policy, PolicyError, Setting};
 pub use support::{Held, Support};
+pub use task::Task;
 pub use usual::Places;

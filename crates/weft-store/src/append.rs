@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, params};
 use weft_core::event::{Origin, Spent};
 use weft_core::stored::{self, Stored};
-use weft_core::{Ask, AskId, Cost, Event, Mode, ModelName, SessionId, State, Status, Timestamp, UserPart};
+use weft_core::{Ask, AskId, Cost, Event, InputId, Mode, ModelName, SessionId, State, Status, Timestamp, UserPart};
 
 use crate::error::StoreError;
 use crate::ownership::{Identity, Owner};
@@ -48,8 +48,11 @@ impl Append {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Index {
     pub title: Option<String>,
-    /// The beginning of what was last said; `None` leaves the row's as it is.
+    /// The beginning of what was said first, which is what a session without a title is called;
+    /// `None` leaves the row's as it is.
     pub preview: Option<String>,
+    /// The first turn begins now, or has not begun: what the row shows may have been taken back.
+    pub begins: bool,
     pub status: Status,
     pub workspace: String,
     pub agent: String,
@@ -66,9 +69,19 @@ pub struct Index {
 
 impl Index {
     pub fn of(state: &State, new: &[Event]) -> Self {
+        let first = new.iter().find_map(|event| match event {
+            Event::TurnStarted(started) if state.turns == 1 => Some(&started.inputs),
+            _ => None,
+        });
+        let preview = match first {
+            Some(inputs) => new.iter().filter(|event| is_one_of(event, inputs)).find_map(words),
+            None if state.turns == 0 => new.iter().rev().find_map(words),
+            None => new.iter().find_map(words),
+        };
         Self {
+            begins: first.is_some() || state.turns == 0,
+            preview,
             title: state.title.as_deref().map(|title| one_line(title, TITLE_LENGTH)),
-            preview: new.iter().rev().find_map(preview),
             status: state.status(),
             workspace: state.workspace.clone(),
             agent: state.agent.clone(),
@@ -87,7 +100,11 @@ impl Index {
 const TITLE_LENGTH: usize = 200;
 const PREVIEW_LENGTH: usize = 80;
 
-pub(crate) fn preview(event: &Event) -> Option<String> {
+fn is_one_of(event: &Event, inputs: &[InputId]) -> bool {
+    matches!(event, Event::InputReceived(received) if inputs.contains(&received.input))
+}
+
+fn words(event: &Event) -> Option<String> {
     let Event::InputReceived(received) = event else { return None };
     let text = received.content.iter().find_map(|part| match part {
         UserPart::Text { text } => Some(one_line(text, PREVIEW_LENGTH)),
@@ -284,7 +301,8 @@ fn update_session(
     connection
         .prepare_cached(
             "UPDATE sessions SET seq = ?2, updated_at = ?3, turns = ?4, cost = ?5, tokens = ?6, asks = ?7, mode = ?8,
-                workspace = ?9, agent = ?10, model = ?11, title = ?12, preview = coalesce(?13, preview) WHERE n = ?1",
+                workspace = ?9, agent = ?10, model = ?11, title = ?12,
+                preview = CASE WHEN ?14 THEN coalesce(?13, preview) ELSE coalesce(preview, ?13) END WHERE n = ?1",
         )?
         .execute(params![
             row.n,
@@ -300,6 +318,7 @@ fn update_session(
             index.model.to_string(),
             index.title,
             index.preview,
+            index.begins,
         ])?;
     let status = status_number(index.status);
     let wake_at = index.wake_at.map(|at| at.0);

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use weft_core::event::{AskWithdrawn, ModeSet, Origin, Withdrawn};
 use weft_core::state::Stage;
 use weft_core::stored::{self, Stored};
 use weft_core::{Answer, AskId, CallId, Event, Mode, SessionId, State, Timestamp};
 
-use crate::append::{Index, SessionHead, insert_session, preview, write_ask, write_events};
+use crate::append::{Index, SessionHead, insert_session, write_ask, write_events};
 use crate::error::StoreError;
 use crate::ownership::{Identity, Owner};
 use crate::reading::state_at;
@@ -37,7 +37,10 @@ impl Fork {
         let mut state = state_at(connection, self.from, head.n, self.seq)?;
         state.id = self.new;
         let mut index = Index::of(&state, &[]);
-        index.preview = last_preview(connection, head.n, self.seq)?;
+        if state.turns > 0 {
+            let mut select = connection.prepare_cached("SELECT preview FROM sessions WHERE n = ?1")?;
+            index.preview = select.query_row([head.n], |row| row.get(0))?;
+        }
         index.origin = Some(Origin::Fork { parent: self.from, seq: self.seq });
         let n = insert_session(connection, self.new, self.seq, None, self.at, &index)?;
         let mut first = 1;
@@ -77,12 +80,22 @@ impl Import {
         let events = without_permissions(session, events);
         let mut state = State::new(session);
         let mut encoded = Vec::with_capacity(events.len());
+        let mut said = Vec::new();
+        let mut preview = None;
         for (seq, (at, event)) in (1..).zip(&events) {
             state.apply(seq, *at, event);
+            match event {
+                Event::InputReceived(_) => said.push(event.clone()),
+                Event::TurnStarted(_) if preview.is_none() => {
+                    said.push(event.clone());
+                    preview = Index::of(&state, &said).preview;
+                }
+                _ => {}
+            }
             encoded.push((*at, stored::encode(event)?));
         }
         let mut index = Index::of(&state, &[]);
-        index.preview = events.iter().rev().find_map(|(_, event)| preview(event));
+        index.preview = preview;
         Ok(Self { session, state, index, started_at: *started_at, events: encoded })
     }
 
@@ -199,26 +212,3 @@ fn write_aside(connection: &Connection, n: i64, state: &State) -> Result<(), Sto
     }
     Ok(())
 }
-
-fn last_preview(connection: &Connection, n: i64, upto: u64) -> Result<Option<String>, StoreError> {
-    let mut before = upto;
-    let mut select = connection.prepare_cached(
-        "SELECT key, kind, data FROM events WHERE key BETWEEN ?1 AND ?2 AND kind = ?3 ORDER BY key DESC LIMIT 1",
-    )?;
-    while before > 0 {
-        let found: Option<(i64, u16, Vec<u8>)> = select
-            .query_row(params![event_key(n, 1)?, event_key(n, before)?, INPUT_RECEIVED], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })
-            .optional()?;
-        let Some((key, kind, data)) = found else { return Ok(None) };
-        if let Some(preview) = preview(&stored::decode(kind, &data)?) {
-            return Ok(Some(preview));
-        }
-        before = crate::schema::seq_of(key).saturating_sub(1);
-    }
-    Ok(None)
-}
-
-/// The number that `InputReceived` has on disk, for ever.
-const INPUT_RECEIVED: u16 = 5;

@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use weft_core::ask::{AskKind, Grant};
 use weft_core::event::{Access, Display, Outcome, Output, Plan};
-use weft_core::{Mode, ToolCall};
+use weft_core::{Mode, SessionId, ToolCall};
 
 use crate::file::ReadMarks;
 use crate::path::Located;
@@ -119,6 +119,15 @@ impl Guard {
 
     pub fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// Nothing more is to be expected from a session for now.
+    pub async fn rest(&self, session: SessionId) {
+        for tool in self.registry.all() {
+            if let Some(rest) = tool.rest(session) {
+                rest.await;
+            }
+        }
     }
 
     /// The same guard over other tools; the places for commands stay shared.

@@ -2,7 +2,7 @@
 //! outputs in one pipe, and is stopped as a group: asked, told, killed. It never hangs on a child
 //! that it left behind, whatever it wrote until the end is kept, and it does not outlive Weft.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
@@ -17,7 +17,7 @@ use tokio::net::unix::pipe;
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
-use weft_sandbox::helper;
+use weft_sandbox::{Task, helper};
 
 use crate::capture::{Capture, TextStream, is_meaningful};
 pub use crate::capture::{Captured, Spill};
@@ -141,20 +141,22 @@ pub enum SpawnError {
     NoFolder(PathBuf),
     #[error("`{program}` could not be started: {source}")]
     NotStarted { program: String, source: io::Error },
-    #[error("no pipe could be made for the output: {0}")]
-    NoPipe(io::Error),
     #[error("the sandbox for it could not be made: it {0}")]
     NoSandbox(String),
 }
 
 /// Runs a process to its end, its timeout or its cancellation. Dropping the future kills it.
-pub async fn run(spec: Spec) -> Result<Ran, SpawnError> {
-    let (reader, writer) = io::pipe().map_err(SpawnError::NoPipe)?;
-    let output = pipe::Receiver::from_owned_fd(OwnedFd::from(reader)).map_err(SpawnError::NoPipe)?;
-    let mut child = start(&spec, writer)?;
-    let group = Group::of(&child);
+pub async fn run(mut spec: Spec) -> Result<Ran, SpawnError> {
+    let Started { mut child, group, output, input } = match &mut spec.fence {
+        Some(fence) => {
+            let ready = fence.take_ready();
+            let started = ready.map_or_else(|| Started::ahead(fence), Ok)?;
+            started.told(&mut spec)?
+        }
+        None => Started::at_once(&mut spec)?,
+    };
     let fence = spec.fence;
-    let input = child.stdin.take().zip(spec.stdin);
+    let input = child.stdin.take().zip(input);
     let sink = Sink {
         capture: Capture::new(spec.spill),
         scrub: spec.redaction.stream(),
@@ -194,6 +196,12 @@ pub async fn run_attached(command: Vec<OsString>, cwd: &Path, fence: Box<Fence>)
     Ok(status)
 }
 
+/// In the environment of every command.
+const FOR_COMMANDS: [(&str, &str); 4] =
+    [("TERM", "dumb"), ("PAGER", "cat"), ("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0")];
+/// A sandbox that is not needed is gone within this, or is killed.
+const DISMISSAL: Duration = Duration::from_secs(1);
+
 /// What the sandbox's helper said when it did not get as far as the command.
 fn complaint(ran: &Ran) -> Option<String> {
     let not_made = ran.ended.exit_code() == Some(i32::from(helper::NOT_MADE));
@@ -216,48 +224,98 @@ pub fn is_secret_variable(name: &str) -> bool {
     name.starts_with("_AWS_") || name == "_PGPASSWORD" || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
+/// A process that has begun: the command itself, or a sandbox that waits to be told what to run.
+pub(crate) struct Started {
+    child: Child,
+    group: Group,
+    output: pipe::Receiver,
+    /// What it is to read.
+    input: Option<Vec<u8>>,
+}
+
 // Nothing here may need `pre_exec`: without it the standard library starts the process with
 // posix_spawn, which stays fast however much memory this process has.
-#[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
-fn start(spec: &Spec, writer: io::PipeWriter) -> Result<Child, SpawnError> {
-    let (program, arguments) = match &spec.program {
+impl Started {
+    #[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
+    fn at_once(spec: &mut Spec) -> Result<Self, SpawnError> {
+        let (program, arguments) = words(&spec.program);
+        let mut command = Command::new(&program);
+        command.args(arguments).process_group(0).current_dir(&spec.cwd);
+        for (name, value) in std::env::vars_os() {
+            if is_kept_back(&name, &value, &spec.redaction) {
+                command.env_remove(&name);
+            }
+        }
+        command.envs(FOR_COMMANDS).envs(spec.env.iter().map(|(name, value)| (name, value)));
+        command.stdin(if spec.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
+        Self::spawn(command, spec.stdin.take()).map_err(|source| {
+            if spec.cwd.is_dir() { not_started(&program, source) } else { SpawnError::NoFolder(spec.cwd.clone()) }
+        })
+    }
+
+    /// A sandbox in which nothing runs yet.
+    #[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
+    pub fn ahead(fence: &Fence) -> Result<Self, SpawnError> {
+        // It makes a session of its own, which only one that leads no group can.
+        let mut command = Command::new(fence.program());
+        command.args(fence.arguments([])).env_clear().current_dir("/").stdin(Stdio::piped());
+        Self::spawn(command, None).map_err(|source| not_started(fence.program().as_os_str(), source))
+    }
+
+    fn spawn(mut command: Command, input: Option<Vec<u8>>) -> io::Result<Self> {
+        let (reader, writer) = io::pipe()?;
+        let output = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
+        command.stdout(writer.try_clone()?).stderr(writer);
+        let child = command.spawn()?;
+        let group = Group::of(&child);
+        Ok(Self { child, group, output, input })
+    }
+
+    /// Whether it still waits.
+    pub fn is_waiting(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    fn told(mut self, spec: &mut Spec) -> Result<Self, SpawnError> {
+        if !spec.cwd.is_dir() {
+            return Err(SpawnError::NoFolder(spec.cwd.clone()));
+        }
+        let (program, arguments) = words(&spec.program);
+        let kept = std::env::vars_os().filter(|(name, value)| !is_kept_back(name, value, &spec.redaction));
+        let own = FOR_COMMANDS.iter().map(|(name, value)| (name.into(), value.into()));
+        let task = Task {
+            cwd: spec.cwd.clone().into(),
+            command: [program].into_iter().chain(arguments).collect(),
+            environment: kept.chain(own).chain(spec.env.drain(..)).collect(),
+            reads: spec.stdin.is_some(),
+        };
+        let mut input = task.encode();
+        input.extend(spec.stdin.take().unwrap_or_default());
+        self.input = Some(input);
+        Ok(self)
+    }
+
+    /// Lets go of a sandbox that nobody needs, and waits until it is gone.
+    pub async fn dismiss(mut self) {
+        drop(self.child.stdin.take());
+        let _ = tokio::time::timeout(DISMISSAL, self.child.wait()).await;
+    }
+}
+
+fn words(program: &Program) -> (OsString, Vec<OsString>) {
+    match program {
         Program::Line(line) => (shell().into(), vec!["-c".into(), line.into()]),
         Program::Exec { program, args } => (program.clone(), args.clone()),
-    };
-    let mut command = match &spec.fence {
-        Some(fence) => {
-            let mut command = Command::new(fence.program());
-            command.args(fence.arguments([program].into_iter().chain(arguments)));
-            command
-        }
-        None => {
-            let mut command = Command::new(program);
-            // A sandbox makes a session of its own, which only one that leads no group can.
-            command.args(arguments).process_group(0);
-            command
-        }
-    };
-    for (name, value) in std::env::vars_os() {
-        let known = value.to_str().is_some_and(|value| spec.redaction.covers(value));
-        if known || name.to_str().is_some_and(is_secret_variable) {
-            command.env_remove(&name);
-        }
     }
-    command.envs([("TERM", "dumb"), ("PAGER", "cat"), ("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0")]);
-    command.envs(spec.env.iter().map(|(name, value)| (name, value)));
-    command.current_dir(&spec.cwd);
-    command.stdin(if spec.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
-    command.stdout(writer.try_clone().map_err(SpawnError::NoPipe)?).stderr(writer);
-    command.spawn().map_err(|source| {
-        if !spec.cwd.is_dir() {
-            return SpawnError::NoFolder(spec.cwd.clone());
-        }
-        let program = match &spec.program {
-            Program::Line(_) => shell().to_owned(),
-            Program::Exec { program, .. } => program.to_string_lossy().into_owned(),
-        };
-        SpawnError::NotStarted { program, source }
-    })
+}
+
+fn is_kept_back(name: &OsStr, value: &OsStr, redaction: &Redaction) -> bool {
+    let known = value.to_str().is_some_and(|value| redaction.covers(value));
+    known || name.to_str().is_some_and(is_secret_variable)
+}
+
+fn not_started(program: &OsStr, source: io::Error) -> SpawnError {
+    SpawnError::NotStarted { program: program.to_string_lossy().into_owned(), source }
 }
 
 /// A process that does not read its input to the end is no error.

@@ -48,6 +48,10 @@ impl Registry {
         self.core.iter().chain(&self.extras).find(|tool| tool.name() == name).map(AsRef::as_ref)
     }
 
+    pub(crate) fn all(&self) -> impl Iterator<Item = &dyn Tool> {
+        self.core.iter().chain(&self.extras).map(AsRef::as_ref)
+    }
+
     /// What the model is told of with every request.
     pub fn specs(&self) -> impl Iterator<Item = Spec<'_>> {
         self.core.iter().map(|tool| Spec::of(tool.as_ref()))

@@ -1,15 +1,15 @@
 //! Which sandbox a session's commands run in: the settings, what this machine can hold, and one
 //! fence per command. How a sandbox is made is the business of `weft-sandbox`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Deserializer};
@@ -21,8 +21,15 @@ use weft_sandbox::support::{Choice, Layers};
 pub use weft_sandbox::{Helper, Network, Setting, Support, dispatch};
 use weft_sandbox::{Limits, Order, Places, denial};
 
+use crate::process::Started;
+
 /// A session's temporary files are kept this long after their last use.
 const KEEP_TEMPORARY: Duration = Duration::from_secs(3 * 24 * 3600);
+
+/// One that was made longer ago knows too little of what others have done meanwhile.
+const LONGEST_READY: Duration = Duration::from_secs(10);
+/// In all sessions together.
+const MOST_READY: usize = 8;
 
 /// What the settings say: one word, or a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -49,10 +56,12 @@ pub struct SandboxPlaces {
 pub struct Sandbox {
     settings: SandboxSettings,
     places: SandboxPlaces,
-    helper: Option<Helper>,
+    helper: Mutex<Option<Helper>>,
     support: OnceLock<Support>,
     report: Report,
     told: Mutex<HashSet<SessionId>>,
+    /// For the next command of a session whose turn goes on.
+    ready: Mutex<HashMap<SessionId, Box<Fence>>>,
 }
 
 /// How one command is to be run.
@@ -70,6 +79,15 @@ pub struct Fence {
     order: Order,
     proxy: Option<Proxy>,
     blocked: Arc<Mutex<Vec<String>>>,
+    ready: Option<Ready>,
+}
+
+/// A sandbox that is made and waits for its command.
+struct Ready {
+    started: Started,
+    since: Instant,
+    /// What was hidden and protected when it was made. A mount stays with a file, not with a name.
+    files: Vec<Option<(u64, u64)>>,
 }
 
 impl Sandbox {
@@ -77,10 +95,11 @@ impl Sandbox {
         Self {
             settings,
             places,
-            helper: Helper::of_this_program(),
+            helper: Mutex::new(Helper::beside_this_program().or_else(Helper::of_this_program)),
             support: OnceLock::new(),
             report: Arc::new(|_| {}),
             told: Mutex::default(),
+            ready: Mutex::default(),
         }
     }
 
@@ -99,7 +118,7 @@ impl Sandbox {
     /// With another program as helper.
     #[must_use]
     pub fn helped_by(self, helper: Helper) -> Self {
-        Self { helper: Some(helper), ..self }
+        Self { helper: Mutex::new(Some(helper)), ..self }
     }
 
     pub fn settings(&self) -> &SandboxSettings {
@@ -108,12 +127,22 @@ impl Sandbox {
 
     /// What this machine can hold. The first time it is tried, which takes some milliseconds.
     pub fn support(&self) -> &Support {
-        self.support.get_or_init(|| Support::probe(self.helper.as_ref()))
+        self.support.get_or_init(|| Support::probe(self.helper().as_ref()))
+    }
+
+    fn helper(&self) -> Option<Helper> {
+        locked(&self.helper).clone()
     }
 
     /// To be asked when a sandbox could not be made: whether too much was hoped for, so that another
     /// plan may work.
     pub fn hoped_for_too_much(&self) -> bool {
+        // The program beside this one may be of another version.
+        let own = Helper::of_this_program().filter(|own| self.helper().is_some_and(|helper| helper != *own));
+        if let Some(own) = own {
+            *locked(&self.helper) = Some(own);
+            return true;
+        }
         self.support.get().is_none() && self.support().lacking().next().is_some()
     }
 
@@ -124,19 +153,19 @@ impl Sandbox {
         }
         // A helper that cannot do all it is told runs nothing, so there is no harm in trying.
         let choice = match self.support.get() {
-            None if self.helper.is_some() => Ok(Choice::Sandboxed(Layers::ALL)),
+            None if self.helper().is_some() => Ok(Choice::Sandboxed(Layers::ALL)),
             Some(_) | None => self.support().choose(self.settings.mode, &self.settings.network),
         };
         let layers = match choice {
             Ok(Choice::Sandboxed(layers)) => layers,
             Ok(Choice::Plain { because }) => {
-                let notice = because.filter(|_| self.told().insert(session));
+                let notice = because.filter(|_| locked(&self.told).insert(session));
                 let notice = notice.map(|because| format!("[commands run without a sandbox here: {because}]"));
                 return Ok(Plan::Plain { notice });
             }
             Err(error) => return Err(error.to_string()),
         };
-        let Some(helper) = self.helper.clone() else { return Ok(Plan::Plain { notice: None }) };
+        let Some(helper) = self.helper() else { return Ok(Plan::Plain { notice: None }) };
         let temp = self.temporary(session).map_err(|error| format!("no temporary folder could be made: {error}"))?;
         let places = Places {
             workspace: workspace.to_owned(),
@@ -151,7 +180,13 @@ impl Sandbox {
         let policy = policy.resolved().map_err(|error| error.to_string())?;
         let mut order = Order::new(policy, workspace, layers);
         order.lock = Some(self.places.temporary.join(lock_name(workspace)));
-        let mut fence = Fence { helper, order, proxy: None, blocked: Arc::default() };
+        let ready = locked(&self.ready).remove(&session);
+        if let Some(mut ready) = ready
+            && ready.is_for(&order)
+        {
+            return Ok(Plan::Fenced(ready));
+        }
+        let mut fence = Fence { helper, order, proxy: None, blocked: Arc::default(), ready: None };
         if let Network::Proxy { allowed } = &self.settings.network {
             let proxy = self.proxy(allowed.clone(), Arc::clone(&fence.blocked));
             let proxy = proxy.map_err(|error| format!("the network proxy could not be started: {error}"))?;
@@ -161,15 +196,36 @@ impl Sandbox {
         Ok(Plan::Fenced(Box::new(fence)))
     }
 
-    fn told(&self) -> MutexGuard<'_, HashSet<SessionId>> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Makes the sandbox for a session's next command while this one runs: that takes longer than
+    /// most commands.
+    pub(crate) fn make_ready(&self, session: SessionId, workspace: &Path, outputs: &Path) {
+        if locked(&self.ready).len() >= MOST_READY {
+            return;
+        }
+        let Ok(Plan::Fenced(mut fence)) = self.plan(session, workspace, outputs) else { return };
+        if fence.ready.is_none() {
+            let files = files(&fence.order.policy);
+            let Ok(started) = Started::ahead(&fence) else { return };
+            fence.ready = Some(Ready { started, since: Instant::now(), files });
+        }
+        locked(&self.ready).insert(session, fence);
+    }
+
+    /// No more commands are to be expected from a session now.
+    pub(crate) async fn rest(&self, session: SessionId) {
+        let fence = locked(&self.ready).remove(&session);
+        if let Some(mut fence) = fence
+            && let Some(ready) = fence.ready.take()
+        {
+            ready.started.dismiss().await;
+        }
     }
 
     fn proxy(&self, allowed: Vec<Domain>, blocked: Arc<Mutex<Vec<String>>>) -> io::Result<Proxy> {
         let report = Arc::clone(&self.report);
         let note = move |visit: &Visit| {
             if matches!(visit.verdict, Verdict::Blocked(_)) {
-                let mut blocked = blocked.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut blocked = locked(&blocked);
                 if !blocked.contains(&visit.host) {
                     blocked.push(visit.host.clone());
                 }
@@ -190,6 +246,21 @@ impl Sandbox {
 }
 
 impl Fence {
+    /// Whether it is as good as one that would be made now.
+    fn is_for(&mut self, order: &Order) -> bool {
+        let Some(ready) = &mut self.ready else { return false };
+        let wanted = Order { proxy: self.order.proxy.clone(), ..order.clone() };
+        self.order == wanted
+            && ready.since.elapsed() < LONGEST_READY
+            && ready.started.is_waiting()
+            && ready.files == files(&order.policy)
+    }
+
+    /// The sandbox, if it has been made already.
+    pub(crate) fn take_ready(&mut self) -> Option<Started> {
+        self.ready.take().map(|ready| ready.started)
+    }
+
     pub(crate) fn program(&self) -> &Path {
         self.helper.program()
     }
@@ -200,7 +271,7 @@ impl Fence {
 
     /// What to tell a model whose command failed in a way that looks like the sandbox's doing.
     pub(crate) fn explain(&self, output: &str) -> Option<String> {
-        let blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
+        let blocked = locked(&self.blocked);
         denial::explain(output, &self.order.policy.network, &blocked)
     }
 }
@@ -218,6 +289,17 @@ impl Drop for Fence {
             }
         }
     }
+}
+
+/// Which files stand behind the names in a policy.
+fn files(policy: &weft_sandbox::Policy) -> Vec<Option<(u64, u64)>> {
+    let lists = [&policy.writable, &policy.protected, &policy.unreadable, &policy.readable];
+    let file = |path: &PathBuf| fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    lists.into_iter().flatten().map(file).collect()
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One for all commands in a workspace.

@@ -62,7 +62,8 @@ impl Service {
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
-            return Err(SpawnError::NoPipe(std::io::Error::other("a pipe is missing")));
+            let source = std::io::Error::other("a pipe is missing");
+            return Err(SpawnError::NotStarted { program: spec.program.to_string_lossy().into_owned(), source });
         };
         Ok((Self { child, group }, Pipes { stdin, stdout, stderr }))
     }

@@ -41,6 +41,11 @@ pub trait Tool: Send + Sync {
     fn detail(&self, input: &Value, policy: &Policy<'_>) -> Result<String, String>;
 
     fn run<'a>(&'a self, permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished>;
+
+    /// A session's turn is over: what was kept for its next call can go.
+    fn rest(&self, _session: SessionId) -> Option<BoxFuture<'_, ()>> {
+        None
+    }
 }
 
 /// Takes output while a command still runs.

@@ -1,5 +1,4 @@
-//! The helper as a program of its own, for programs that use Weft's crates and cannot call
-//! `weft_sandbox::dispatch` in their own `main`.
+//! The helper as a small program of its own. It is installed beside `weft`.
 
 fn main() -> std::process::ExitCode {
     weft_sandbox::helper::main()

@@ -15,14 +15,17 @@ mod sys;
 mod worlds;
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use crate::helper::Order;
 use crate::policy::Network;
+use crate::task::Task;
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {what}: {source}")]
@@ -47,7 +50,8 @@ impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
     }
 }
 
-/// Makes the sandbox and becomes the command. Returns an exit code only in the process that waits.
+/// Makes the sandbox and becomes the command. Returns an exit code only in the process that waits,
+/// and where no command came.
 pub fn enter(order: &Order, command: &[OsString]) -> Result<u8, EnterError> {
     // A session of its own has no terminal to type into or to listen at.
     let _ = rustix::process::setsid();
@@ -73,12 +77,36 @@ pub fn enter(order: &Order, command: &[OsString]) -> Result<u8, EnterError> {
         mounts::arrange(order, &sockets)?;
         environment.extend(mounts::environment());
         lock(order)?;
-        first.run(|| become_command(order, command, environment))
+        let Some(command) = command_of(order, command)? else { return Ok(0) };
+        first.run(|| become_command(command, environment))
     } else {
         environment.push(("TMPDIR".into(), order.policy.temp.clone().into()));
         lock(order)?;
-        Err(become_command(order, command, environment))
+        let Some(command) = command_of(order, command)? else { return Ok(0) };
+        Err(become_command(command, environment))
     }
+}
+
+/// What to run: what was given, or what is told now that everything is made.
+#[allow(clippy::disallowed_methods, reason = "the helper becomes the command that process.rs started it for")]
+fn command_of(order: &Order, given: &[OsString]) -> Result<Option<Command>, EnterError> {
+    if let Some((program, arguments)) = given.split_first() {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&order.cwd);
+        return Ok(Some(command));
+    }
+    // Not through the library's buffer: what follows the task belongs to the command.
+    let input = rustix::stdio::stdin().try_clone_to_owned().doing("take hold of the input")?;
+    let Some(task) = Task::receive(File::from(input)).doing("hear what to run")? else { return Ok(None) };
+    let Some((program, arguments)) = task.command.split_first() else {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput)).doing("run nothing");
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(&task.cwd).env_clear().envs(task.environment);
+    if !task.reads {
+        command.stdin(Stdio::null());
+    }
+    Ok(Some(command))
 }
 
 /// Gives up every privilege, for good.
@@ -114,14 +142,7 @@ fn drop_capabilities(own_world: bool) -> io::Result<()> {
     Ok(rustix::thread::set_capabilities(None, none)?)
 }
 
-#[allow(clippy::disallowed_methods, reason = "the helper becomes the command that process.rs started it for")]
-fn become_command(order: &Order, command: &[OsString], environment: Vec<(OsString, OsString)>) -> EnterError {
-    let Some((program, arguments)) = command.split_first() else {
-        let source = io::ErrorKind::InvalidInput.into();
-        return EnterError { what: "run nothing".to_owned(), source };
-    };
-    let mut command = std::process::Command::new(program);
-    command.args(arguments).envs(environment).current_dir(&order.cwd);
-    let source = command.exec();
-    EnterError { what: format!("start `{}`", program.to_string_lossy()), source }
+fn become_command(mut command: Command, environment: Vec<(OsString, OsString)>) -> EnterError {
+    let source = command.envs(environment).exec();
+    EnterError { what: format!("start `{}`", command.get_program().to_string_lossy()), source }
 }

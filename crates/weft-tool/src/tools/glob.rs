@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::SystemTime;
 
-use frizbee::{Config, Matcher};
 use futures_util::future::BoxFuture;
+use fuzzy_matcher::FuzzyMatcher as _;
+use fuzzy_matcher::skim::SkimMatcherV2;
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -19,7 +20,7 @@ use crate::tool::{Context, Finished, Tool, blocking};
 
 const MOST_FILES: usize = 200;
 const MOST_ALIKE: usize = 30;
-/// The score is counted in 16 bits.
+/// Matching takes the time of the wanted times the found.
 const LONGEST_WANTED: usize = 100;
 
 pub(super) struct Glob;
@@ -132,9 +133,9 @@ fn find_alike(base: &Base, wanted: &str, cancel: &CancellationToken, summary: &s
             names.push(base.show(entry.path()));
         }
     }
-    let matches = Matcher::new(text::head(wanted.trim(), LONGEST_WANTED), &Config::default()).match_list(&names);
-    let name = |index: u32| names.get(index as usize).map(String::as_str).unwrap_or_default();
-    let mut found: Vec<(u16, &str)> = matches.iter().map(|found| (found.score, name(found.index))).collect();
+    let (matcher, wanted) = (SkimMatcherV2::default(), text::head(wanted.trim(), LONGEST_WANTED));
+    let score = |name: &'_ String| matcher.fuzzy_match(name, wanted);
+    let mut found: Vec<(i64, &str)> = names.iter().filter_map(|name| Some((score(name)?, name.as_str()))).collect();
     let summary = format!("{summary}, {}", text::count(found.len(), "file", "files"));
     if found.is_empty() {
         let text = format!("No file is named much like `{wanted}` in `{}`.", base.name);

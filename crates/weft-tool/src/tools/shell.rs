@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use weft_core::SessionId;
 use weft_core::event::{Display, Outcome};
 
 use crate::guard::{Permit, Policy};
@@ -77,6 +78,10 @@ impl Tool for Shell {
         Ok(command(input).to_owned())
     }
 
+    fn rest(&self, session: SessionId) -> Option<BoxFuture<'_, ()>> {
+        Some(Box::pin(self.sandbox.rest(session)))
+    }
+
     fn run<'a>(&'a self, permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
         Box::pin(async move {
             let summary = self.summary(&input, &context.workspace);
@@ -129,7 +134,20 @@ impl Shell {
             spill: Some(Spill { folder: context.outputs.clone(), name: context.call.as_str().to_owned() }),
             ..Spec::new(Program::Line(input.command.clone()), &context.workspace)
         };
-        Ok((process::run(spec).await?, notice))
+        let is_fenced = spec.fence.is_some();
+        let (ran, ()) = tokio::join!(process::run(spec), async {
+            if is_fenced {
+                self.make_ready(context).await;
+            }
+        });
+        Ok((ran?, notice))
+    }
+
+    /// A turn that runs one command mostly runs more.
+    async fn make_ready(&self, context: &Context) {
+        let sandbox = Arc::clone(&self.sandbox);
+        let (session, workspace, outputs) = (context.session, context.workspace.clone(), context.outputs.clone());
+        let _ = tokio::task::spawn_blocking(move || sandbox.make_ready(session, &workspace, &outputs)).await;
     }
 
     async fn can_plan_anew(&self) -> bool {

@@ -8,7 +8,6 @@ mod auth;
 mod completions;
 mod config;
 mod doctor;
-mod first_words;
 mod mcp;
 mod models;
 pub mod resume;
@@ -69,7 +68,6 @@ fn small(work: impl Future<Output = anyhow::Result<Exit>>) -> anyhow::Result<Exi
 }
 
 pub use answer::read_answer;
-pub use first_words::begin_with_first_words;
 pub use sessions::{name as name_of, session_rows};
 pub use undo::{diff_rows, restored_rows};
 pub use usage::usage_rows;
@@ -92,7 +90,6 @@ pub fn unfinished(opened: &crate::open::Opened) -> anyhow::Result<Vec<SessionRow
             left.push(row);
         }
     }
-    begin_with_first_words(opened.engine.store(), &mut left)?;
     Ok(left)
 }
 

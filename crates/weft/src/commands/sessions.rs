@@ -9,7 +9,7 @@ use weft_engine::Engine;
 use weft_store::{ListFilter, Owner, SessionRow};
 
 use crate::args::SessionsCommand;
-use crate::commands::{begin_with_first_words, transfer};
+use crate::commands::transfer;
 use crate::exit::{Exit, UsageError};
 use crate::headless::PAGE;
 use crate::open::{self, Opened};
@@ -50,8 +50,7 @@ pub async fn run(command: SessionsCommand) -> anyhow::Result<Exit> {
 fn list(opened: &Opened, workspace: Option<String>, json: bool, limit: usize) -> anyhow::Result<Exit> {
     let everywhere = workspace.is_none();
     let filter = ListFilter { workspace, limit: Some(limit), ..ListFilter::default() };
-    let mut rows = opened.engine.store().list(&filter)?;
-    begin_with_first_words(opened.engine.store(), &mut rows)?;
+    let rows = opened.engine.store().list(&filter)?;
     if json {
         rows.iter().for_each(|row| out::json_line(&as_json(row)));
         return Ok(Exit::Done);

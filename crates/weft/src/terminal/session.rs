@@ -20,7 +20,7 @@ use super::screen::Screen;
 use super::slash::{Slash, help_lines};
 use super::worker::{Job, Report, Worker};
 use crate::args::WorkArgs;
-use crate::commands::{begin_with_first_words, diff_rows, restored_rows, session_rows, usage_rows};
+use crate::commands::{diff_rows, restored_rows, session_rows, usage_rows};
 use crate::headless::PAGE;
 use crate::open::Opened;
 use crate::show::rows::note;
@@ -355,9 +355,8 @@ impl Room {
             }
             Slash::Sessions | Slash::Resume(None) => {
                 let workspace = Some(self.opened.workspace_name());
-                let mut rows =
+                let rows =
                     engine.store().list(&ListFilter { workspace, limit: Some(LISTED), ..ListFilter::default() })?;
-                begin_with_first_words(engine.store(), &mut rows)?;
                 let lines = session_rows(&rows, engine.clock().now(), &self.narrow());
                 self.chat.print(lines.into_iter().map(|line| line.indented(GUTTER)).collect());
                 self.chat.remark("`/resume ID` goes on with one of them.");

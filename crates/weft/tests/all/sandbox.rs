@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use weft_script::{call, text};
 
-use crate::world::{Ran, World};
+use crate::world::{Ran, World, exists, finish, wait_until};
 
 /// Whether this machine can hold everything; if not, it is said aloud and the test is not run.
 fn is_complete(world: &World) -> bool {
@@ -109,4 +109,81 @@ fn the_helper_runs_nothing_without_an_order() {
     let world = World::new(vec![]);
     world.weft(&["__sandbox"]).expect(125).says("started by Weft itself");
     world.weft(&["__sandbox", "{}", "true"]).expect(125).says("started by Weft itself");
+}
+
+fn shell(line: &str) -> weft_script::Reply {
+    call("shell", json!({"command": line}))
+}
+
+/// The worlds of all commands but the first are made before it is known what will run in them.
+#[test]
+fn a_world_that_was_made_ahead_is_like_any_other() {
+    let line = "echo $((n+1)) > n; cat; pwd; echo $HOME; test -z \"$WEFT_SCRIPT_TOKEN\"; echo out > $HOME/there";
+    let world = World::new(vec![shell(line), shell(line), shell("kill -9 $$"), shell("exit 3"), text("Done.")]);
+    if !is_complete(&world) {
+        return;
+    }
+    let mut command = world.command(&["run", "--mode", "auto", "--json", "go"]);
+    command.env("WEFT_SCRIPT_TOKEN", "hidden-from-commands");
+    let ran = finish(command.spawn().unwrap());
+    let told: Vec<String> = results(&ran);
+    assert_eq!(told[0], told[1]);
+    assert!(told[0].contains(world.folder.path().to_str().unwrap()), "{told:?}");
+    assert!(told[2].starts_with("killed by signal 9") && told[3].starts_with("exit code 3"), "{told:?}");
+    assert!(!world.home.path().join("there").exists());
+    assert_eq!(names(world.folder.path()), ["n"], "what was reserved is gone again");
+    let left = processes_with(world.home.path());
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// What comes to be protected after a world was made is protected in it too.
+#[test]
+fn a_world_that_was_made_ahead_knows_what_has_changed_since() {
+    let wait = "touch started; while [ ! -e go-on ]; do sleep 0.01; done";
+    let attack = "for f in .e* .g*/c*; do echo evil >> $f; cat $f; done";
+    let world = World::new(vec![shell(wait), shell(attack), text("Done.")]);
+    if !is_complete(&world) {
+        return;
+    }
+    let file = |name: &str| world.folder.path().join(name);
+    std::fs::create_dir(file(".git")).unwrap();
+    std::fs::write(file(".git/config"), "old\n").unwrap();
+    let child = world.command(&["run", "--mode", "auto", "--json", "go"]).spawn().unwrap();
+    wait_until("the first command", || exists(&file("started")));
+    // The helper and its first process, twice: one world is at work, the next one is ready.
+    wait_until("the next world", || (processes_with(world.home.path()).len() >= 4).then_some(()));
+    std::fs::write(file(".envrc"), "mine\n").unwrap();
+    std::fs::write(file("new"), "new\n").unwrap();
+    std::fs::rename(file("new"), file(".git/config")).unwrap();
+    std::fs::write(file("go-on"), "").unwrap();
+    let told = results(&finish(child));
+    assert_eq!((world.file(".envrc").as_str(), world.file(".git/config").as_str()), ("mine\n", "new\n"), "{told:?}");
+    assert!(told[1].contains("mine") && told[1].contains("new"), "{told:?}");
+}
+
+#[test]
+fn a_world_that_waits_ends_with_weft() {
+    let world = World::new(vec![shell("touch started; exec sleep 600"), text("Done.")]);
+    if !is_complete(&world) {
+        return;
+    }
+    let mut child = world.command(&["run", "--mode", "auto", "go"]).spawn().unwrap();
+    wait_until("the next world", || (processes_with(world.home.path()).len() >= 4).then_some(()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_until("the end of both", || processes_with(world.home.path()).is_empty().then_some(()));
+}
+
+fn results(ran: &Ran) -> Vec<String> {
+    let finished = ran.events().into_iter().filter(|event| event["type"] == "tool_finished");
+    finished.map(|event| event["output"]["text"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The helpers whose orders name a folder.
+fn processes_with(home: &Path) -> Vec<String> {
+    let lines = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+        String::from_utf8(line).ok()
+    });
+    lines.filter(|line| line.contains("__sandbox") && line.contains(home.to_str().unwrap())).collect()
 }
