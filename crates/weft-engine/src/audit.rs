@@ -35,6 +35,10 @@ impl AuditWitness {
 
 impl Witness for AuditWitness {
     fn record(&self, deed: &Deed<'_>) {
+        // It touches nothing outside its session, whose own log tells of it.
+        if deed.needs.is_empty() {
+            return;
+        }
         let (category, target) = about(deed.needs);
         let changes = deed.needs.iter().any(|need| !matches!(need, Need::Read(_) | Need::Ask(_)));
         let (event, outcome, details) = match deed.moment {

@@ -422,6 +422,12 @@ impl Driver {
                     self.remember(&given.grant);
                 }
             }
+            if let Event::RoundFailed(failed) = event {
+                let (provider, now) = (&self.machine.state().model.provider, self.shared.clock.now());
+                if let Some(notice) = self.shared.troubles.note(provider, &failed.failure, now) {
+                    self.shared.publish(self.session, &Live::Notice(notice.into()));
+                }
+            }
             if let Event::TurnStarted(_) = event
                 && self.machine.state().mode != Mode::Safe
                 && self.checkpoint.expects_changes()

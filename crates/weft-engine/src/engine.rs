@@ -29,6 +29,7 @@ use crate::models::Models;
 use crate::paths::Home;
 use crate::permissions::Permissions;
 use crate::skills::SkillTool;
+use crate::trouble::Troubles;
 use crate::watch::{Live, WATCH_BUFFER, Watch};
 
 const BACKUP_EVERY_MS: u64 = 24 * 3_600_000;
@@ -118,6 +119,7 @@ pub(crate) struct Shared {
     pub hooks: Hooks,
     pub models: Models,
     pub permissions: Permissions,
+    pub troubles: Troubles,
     /// What the files of workspaces were. A database elsewhere has none.
     pub shadows: Option<Shadows>,
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
@@ -222,6 +224,7 @@ impl Engine {
             toolbox: setup.toolbox,
             models,
             shadows,
+            troubles: Troubles::default(),
             random: setup.random,
             slots: Mutex::default(),
             timers: Mutex::default(),

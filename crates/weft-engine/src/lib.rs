@@ -26,6 +26,7 @@ mod prompt_check;
 mod secrets;
 pub mod skills;
 mod titles;
+mod trouble;
 mod undo;
 mod watch;
 

@@ -50,6 +50,9 @@ pub struct SessionRow {
 const COLUMNS: &str = "id, seq, owner, created_at, updated_at, wake_at, status, turns, cost, tokens, asks, mode, \
     parent, forked, workspace, agent, model, title, preview";
 
+/// So many at most are picked by SQLite.
+const FEW: usize = 500;
+
 /// A fork has a parent too, but stands on its own.
 const NOT_A_CHILD: &str = "(parent IS NULL OR forked IS NOT NULL)";
 
@@ -69,8 +72,8 @@ pub(crate) fn list(connection: &Connection, me: &Identity, filter: &ListFilter) 
         conditions.push(NOT_A_CHILD);
     }
     let clause = if conditions.is_empty() { String::new() } else { format!("WHERE {}", conditions.join(" AND ")) };
-    // SQLite is quick to pick the newest few, but slow to sort them all.
-    let limit = filter.limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
+    // SQLite is quick to pick the newest few, but slow to sort many.
+    let limit = filter.limit.filter(|limit| *limit <= FEW).and_then(|limit| i64::try_from(limit).ok());
     let order = if let Some(limit) = &limit {
         values.push(limit);
         "ORDER BY updated_at DESC, n DESC LIMIT ?"
@@ -80,6 +83,7 @@ pub(crate) fn list(connection: &Connection, me: &Identity, filter: &ListFilter) 
     let sql = format!("SELECT {COLUMNS} FROM sessions {clause} {order}");
     let mut rows = collect(connection, me, &sql, values.as_slice())?;
     rows.sort_by_key(|row| std::cmp::Reverse(row.updated_at));
+    rows.truncate(filter.limit.unwrap_or(usize::MAX));
     Ok(rows)
 }
 

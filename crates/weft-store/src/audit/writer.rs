@@ -23,6 +23,8 @@ use crate::database::lock;
 /// What waits beyond this is dropped and counted: a disk that hangs must not fill the memory.
 const QUEUE: usize = 16_384;
 const BATCH: usize = 1_024;
+/// One entry seldom comes alone, and all that come together are written at once.
+const GATHER: Duration = Duration::from_millis(4);
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 const RETRY_EVERY: Duration = Duration::from_secs(1);
 
@@ -67,6 +69,9 @@ impl Writer {
         if queue.send(Message::Flush(sender)).is_err() {
             return Ok(());
         }
+        if let Some(thread) = &*lock(&self.thread) {
+            thread.handle.thread().unpark();
+        }
         answer.recv().unwrap_or(Ok(()))
     }
 
@@ -89,6 +94,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         if let Some(Thread { queue, handle }) = lock(&self.thread).take() {
             drop(queue);
+            handle.thread().unpark();
             // It signs, syncs and ends.
             let _ = handle.join();
         }
@@ -148,6 +154,9 @@ impl Log {
             },
             None => Some(self.inbox.recv().ok()?),
         };
+        if matches!(next, Some(Message::Entry(_))) {
+            std::thread::park_timeout(GATHER);
+        }
         while let Some(message) = next {
             match message {
                 Message::Entry(entry) => self.waiting.push_back(*entry),

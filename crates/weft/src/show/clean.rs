@@ -1,6 +1,8 @@
 //! Makes text from models, tools and files safe to print: no escape sequences, no control
 //! characters, nothing that moves the cursor or reorders what a person reads.
 
+use super::width::is_plain;
+
 /// Takes text in pieces, as it streams: a sequence that is cut in two is still removed whole.
 #[derive(Debug, Default)]
 pub struct Cleaner {
@@ -63,6 +65,9 @@ fn is_printable(letter: char) -> bool {
 /// A whole text made safe, with tabs as spaces. Of a line that was overwritten by carriage returns
 /// (a progress bar), what was written last stays.
 pub fn clean(text: &str) -> String {
+    if is_plain(text) {
+        return text.to_owned();
+    }
     let mut latest = String::with_capacity(text.len());
     for (index, line) in text.split('\n').enumerate() {
         if index > 0 {
@@ -92,5 +97,13 @@ pub fn visible(text: &str) -> String {
 
 /// A text as one row: newlines become spaces.
 pub fn clean_row(text: &str) -> String {
-    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    let text = clean(text);
+    let mut row = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !row.is_empty() {
+            row.push(' ');
+        }
+        row.push_str(word);
+    }
+    row
 }

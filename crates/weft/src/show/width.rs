@@ -8,7 +8,12 @@ use super::style::{Line, PLAIN, Span, Style};
 const HANGING: usize = 2;
 
 pub fn width_of(text: &str) -> usize {
-    UnicodeWidthStr::width(text)
+    if is_plain(text) { text.len() } else { UnicodeWidthStr::width(text) }
+}
+
+/// Nothing but the letters, digits and signs that take one byte and one column each, and spaces.
+pub fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// What a person sees as one character: a letter with its accents, an emoji with its parts.
@@ -24,6 +29,9 @@ pub fn clusters(text: &str) -> impl Iterator<Item = &str> {
 
 /// The length in bytes of the first cluster of `text`.
 pub fn cluster_end(text: &str) -> usize {
+    if let [b' '..=b'~', b' '..=b'~', ..] = text.as_bytes() {
+        return 1;
+    }
     const JOINER: char = '\u{200d}';
     let mut letters = text.char_indices().peekable();
     let Some((_, first)) = letters.next() else { return 0 };
