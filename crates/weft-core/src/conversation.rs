@@ -40,6 +40,8 @@ pub struct Queued {
     pub seq: u64,
     pub content: Vec<UserPart>,
     pub delivery: Delivery,
+    /// What the person wrote, where it stands for more.
+    pub typed: Option<String>,
 }
 
 /// The contents: what the model will be shown, and what is being worked on.
@@ -100,6 +102,7 @@ impl Conversation {
                     seq,
                     content: received.content.clone(),
                     delivery: received.delivery,
+                    typed: received.shorthand.as_ref().map(|shorthand| shorthand.typed.clone()),
                 });
                 Change::None
             }

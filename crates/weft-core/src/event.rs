@@ -166,6 +166,18 @@ pub struct InputReceived {
     pub input: InputId,
     pub content: Vec<UserPart>,
     pub delivery: Delivery,
+    /// What the person wrote, where it stands for more, such as `/review src`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shorthand: Option<Shorthand>,
+}
+
+/// A few words that stand for the content of an input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shorthand {
+    pub typed: String,
+    /// Tools that the model has from then on; `mcp__docs__*` stands for all of a source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<String>,
 }
 
 /// When something said during a turn reaches the model.

@@ -305,8 +305,12 @@ impl State {
             }
             Event::FilesChanged(changed) => self.files.changed(changed),
             Event::FilesRestored(restored) => self.files.restored(restored),
-            Event::InputReceived(_)
-            | Event::InputWithdrawn(_)
+            Event::InputReceived(received) => {
+                if let Some(shorthand) = &received.shorthand {
+                    add_new(&mut self.loaded, &shorthand.loads);
+                }
+            }
+            Event::InputWithdrawn(_)
             | Event::ToolStarted(_)
             | Event::AskRaised(_)
             | Event::AskAnswered(_)

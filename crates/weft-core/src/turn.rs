@@ -18,8 +18,8 @@ use crate::ask::{Answer, Ask, AskKind, Choice};
 use crate::event::{
     AskAnswered, AskRaised, AskWithdrawn, Compacted, CompactionCause, CompactionStarted, Delivery, EndReason, Event,
     FilesChanged, FilesRestored, GrantGiven, HookRan, InputReceived, InputWithdrawn, LimitsSet, ModeSet, ModelSet,
-    Outcome, Output, Recovered, RoundAnswered, RoundFailed, RoundStarted, SessionStarted, Spent, StopCause, StopReason,
-    StopRequested, TitleSet, ToolFinished, ToolStarted, TurnEnded, TurnStarted, Withdrawn,
+    Outcome, Output, Recovered, RoundAnswered, RoundFailed, RoundStarted, SessionStarted, Shorthand, Spent, StopCause,
+    StopReason, StopRequested, TitleSet, ToolFinished, ToolStarted, TurnEnded, TurnStarted, Withdrawn,
 };
 use crate::failure::{Failure, FailureKind};
 use crate::id::{AskId, CallId, InputId};
@@ -38,6 +38,7 @@ pub enum Input {
         id: InputId,
         content: Vec<UserPart>,
         delivery: Delivery,
+        shorthand: Option<Shorthand>,
     },
     /// Takes back something that is still queued.
     Withdraw {
@@ -187,7 +188,9 @@ impl Machine {
         self.now = now.max(self.now);
         match input {
             Input::Begin(started) => self.emit(started),
-            Input::Submit { id, content, delivery } => self.submit(id, content, delivery),
+            Input::Submit { id, content, delivery, shorthand } => {
+                self.submit(InputReceived { input: id, content, delivery, shorthand });
+            }
             Input::Withdraw { id } => self.withdraw(id)?,
             Input::Continue => self.carry_on()?,
             Input::Answered(answered) => self.answered(answered),
@@ -219,11 +222,13 @@ impl Machine {
 
     // ---- what people do
 
-    fn submit(&mut self, id: InputId, content: Vec<UserPart>, delivery: Delivery) {
+    fn submit(&mut self, mut received: InputReceived) {
         // Speaking instead of answering closes the questions: the box is never locked by one.
         let superseding = self.state.is_waiting();
-        let delivery = if superseding { Delivery::Steer } else { delivery };
-        self.emit(InputReceived { input: id, content, delivery });
+        if superseding {
+            received.delivery = Delivery::Steer;
+        }
+        self.emit(received);
         match self.state.phase {
             Phase::Idle => self.start_turn(),
             Phase::Tools if superseding => self.close_asks(Withdrawn::Superseded),

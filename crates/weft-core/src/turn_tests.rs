@@ -61,7 +61,7 @@ impl Bench {
 
     fn say_as(&mut self, text: &str, delivery: Delivery) {
         let id = InputId::from_random(self.draw());
-        self.step(Input::Submit { id, content: vec![UserPart::text(text)], delivery }).unwrap();
+        self.step(Input::Submit { id, content: vec![UserPart::text(text)], delivery, shorthand: None }).unwrap();
     }
 
     fn answer_text(&mut self, text: &str) {

@@ -156,12 +156,16 @@ impl Driver {
     /// Before a turn begins or is carried on, asks what tools there are from outside.
     async fn open_toolbox(&self, batch: &Batch) {
         let Some(toolbox) = &self.shared.toolbox else { return };
-        if self.chosen.is_some() || !batch.inputs.iter().any(|(input, _)| carries_on(input)) {
+        let wanted = batch.inputs.iter().flat_map(|(input, _)| loads_of(input));
+        let wanted: Vec<String> = wanted.chain(&self.machine.state().loaded).cloned().collect();
+        let carries_on = batch.inputs.iter().any(|(input, _)| carries_on(input));
+        let asks_for_more = batch.inputs.iter().any(|(input, _)| !loads_of(input).is_empty());
+        if !carries_on || (self.chosen.is_some() && !asks_for_more) {
             return;
         }
         let begin = self.begin.as_ref().map(|started| started.workspace.clone());
         let workspace = begin.unwrap_or_else(|| self.machine.state().workspace.clone());
-        for notice in toolbox.ready(workspace.as_ref()).await {
+        for notice in toolbox.ready(workspace.as_ref(), &wanted).await {
             self.shared.publish(self.session, &Live::Notice(notice.into()));
         }
     }
@@ -266,7 +270,6 @@ impl Driver {
         }
         let events = committed?;
         self.begin = None;
-        let loads = |event: &Event| matches!(event, Event::ToolFinished(done) if !done.output.loads.is_empty());
         if self.chosen.is_some() && events.iter().any(loads) {
             self.chosen = self.shared.models.choose(&self.shared, self.machine.state()).ok().or(self.chosen.take());
         }
@@ -734,6 +737,22 @@ const fn carries_on(input: &Input) -> bool {
         | Input::Stop
         | Input::Wake
         | Input::Recover { .. } => true,
+    }
+}
+
+/// Whether an event changes which tools the model has.
+fn loads(event: &Event) -> bool {
+    match event {
+        Event::ToolFinished(done) => !done.output.loads.is_empty(),
+        Event::InputReceived(received) => received.shorthand.as_ref().is_some_and(|words| !words.loads.is_empty()),
+        _ => false,
+    }
+}
+
+fn loads_of(input: &Input) -> &[String] {
+    match input {
+        Input::Submit { shorthand: Some(shorthand), .. } => &shorthand.loads,
+        _ => &[],
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc, oneshot};
-use weft_core::event::{Delivery, Origin, SessionStarted, TitleSet};
+use weft_core::event::{Delivery, Origin, SessionStarted, Shorthand, TitleSet};
 use weft_core::{
     Answer, AskId, Event, Input, InputId, Limits, Mode, ModelName, Recorded, SessionId, State, Timestamp, UserPart,
 };
@@ -101,7 +101,7 @@ pub struct NewSession {
 
 #[derive(Clone)]
 pub struct Engine {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     notice: Option<Arc<str>>,
 }
 
@@ -318,8 +318,18 @@ impl Engine {
     pub async fn submit_as_it_is(
         &self,
         session: SessionId,
+        content: Vec<UserPart>,
+        delivery: Delivery,
+    ) -> Result<InputId, EngineError> {
+        self.submit_shorthand(session, content, delivery, None).await
+    }
+
+    pub(crate) async fn submit_shorthand(
+        &self,
+        session: SessionId,
         mut content: Vec<UserPart>,
         delivery: Delivery,
+        shorthand: Option<Shorthand>,
     ) -> Result<InputId, EngineError> {
         if self.shared.hooks.any(HookPoint::BeforePrompt, None) {
             let ran = self.before_prompt(session, &mut content).await?;
@@ -328,7 +338,7 @@ impl Engine {
             }
         }
         let id = self.shared.draw(InputId::from_random);
-        self.send(session, Input::Submit { id, content, delivery }).await?;
+        self.send(session, Input::Submit { id, content, delivery, shorthand }).await?;
         Ok(id)
     }
 
@@ -354,7 +364,7 @@ impl Engine {
         Ok(verdict.ran)
     }
 
-    fn workspace(&self, session: SessionId) -> Result<String, EngineError> {
+    pub(crate) fn workspace(&self, session: SessionId) -> Result<String, EngineError> {
         let seeded = self
             .shared
             .slots()

@@ -17,6 +17,7 @@ pub mod files;
 pub mod limits;
 pub mod naming;
 pub mod oauth;
+mod prompts;
 pub mod server;
 pub mod sources;
 pub mod trust;

@@ -13,7 +13,7 @@ use rmcp::model::Tool as McpToolInfo;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use weft_tool::service::ServiceSpec;
-use weft_tool::{Redaction, Tool, Toolbox};
+use weft_tool::{PromptOffer, Redaction, Tool, Toolbox};
 
 use crate::api::ApiTool;
 use crate::bridge;
@@ -24,6 +24,7 @@ use crate::config::{OAuthClient, Origin, SourceConfig, Transport};
 use crate::limits::Limits;
 use crate::naming;
 use crate::oauth;
+use crate::prompts;
 use crate::trust::Trust;
 
 /// Looks something up by name: an environment variable, or a secret in the vault.
@@ -116,15 +117,18 @@ impl Sources {
         join_all(self.sources.iter().map(|source| source.close())).await;
     }
 
-    fn usable<'a>(&'a self, workspace: &'a Path) -> impl Iterator<Item = &'a Arc<Source>> {
-        self.sources.iter().filter(move |source| source.config.enabled && source.belongs_to(workspace))
+    /// The sources that are switched on here, by the settings or by what a session wants.
+    fn usable<'a>(&'a self, workspace: &'a Path, wanted: &'a [String]) -> impl Iterator<Item = &'a Arc<Source>> {
+        self.sources
+            .iter()
+            .filter(move |source| (source.config.enabled || source.is_wanted(wanted)) && source.belongs_to(workspace))
     }
 
-    async fn make_ready(&self, workspace: &Path) -> Vec<String> {
+    async fn make_ready(&self, workspace: &Path, wanted: &[String]) -> Vec<String> {
         let is_new = self.workspaces.lock().unwrap_or_else(PoisonError::into_inner).insert(workspace.to_owned());
         let mut waiting = Vec::new();
         let mut notices = Vec::new();
-        for source in self.usable(workspace) {
+        for source in self.usable(workspace, wanted) {
             if is_new {
                 source.tell_roots().await;
             }
@@ -156,18 +160,37 @@ impl Sources {
 }
 
 impl Toolbox for Sources {
-    fn ready<'a>(&'a self, workspace: &'a Path) -> BoxFuture<'a, Vec<String>> {
-        Box::pin(self.make_ready(workspace))
+    fn ready<'a>(&'a self, workspace: &'a Path, wanted: &'a [String]) -> BoxFuture<'a, Vec<String>> {
+        Box::pin(self.make_ready(workspace, wanted))
     }
 
-    fn tools(&self, workspace: &Path) -> Vec<Arc<dyn Tool>> {
+    fn tools(&self, workspace: &Path, wanted: &[String]) -> Vec<Arc<dyn Tool>> {
         let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
-        for source in self.usable(workspace) {
+        for source in self.usable(workspace, wanted) {
             if self.around.trust.allows(&source.config) {
                 tools.extend(source.tools());
             }
         }
         tools
+    }
+
+    fn prompts(&self, workspace: &Path) -> Vec<PromptOffer> {
+        let usable = self.usable(workspace, &[]).filter(|source| self.around.trust.allows(&source.config));
+        usable.flat_map(prompts::offers).collect()
+    }
+
+    fn prompt<'a>(
+        &'a self,
+        workspace: &'a Path,
+        source: &'a str,
+        name: &'a str,
+        arguments: &'a str,
+    ) -> BoxFuture<'a, Result<String, String>> {
+        Box::pin(async move {
+            let source = self.usable(workspace, &[]).find(|usable| usable.config.name == source);
+            let source = source.ok_or_else(|| "its source is not there".to_owned())?;
+            prompts::fill(source, name, arguments).await
+        })
     }
 }
 
@@ -200,6 +223,14 @@ impl Source {
             Origin::User => true,
             Origin::Project { workspace: own, .. } => own == workspace,
         }
+    }
+
+    /// Whether a session has asked for its tools.
+    fn is_wanted(&self, wanted: &[String]) -> bool {
+        let name = &self.config.name;
+        [format!("mcp__{name}__"), format!("api__{name}__")]
+            .iter()
+            .any(|beginning| wanted.iter().any(|tool| tool.starts_with(beginning.as_str())))
     }
 
     /// How often it was started.

@@ -110,7 +110,7 @@ impl World {
 
     /// The guard over the built-in tools and those of the source, as a session has them.
     pub fn guard(&self) -> Guard {
-        let registry = self.sources.tools(self.path()).into_iter().fold(Registry::builtin(), Registry::with);
+        let registry = self.sources.tools(self.path(), &[]).into_iter().fold(Registry::builtin(), Registry::with);
         Guard::new(registry, GuardConfig::default())
     }
 
@@ -145,11 +145,11 @@ impl World {
     }
 
     pub async fn ready(&self) -> Vec<String> {
-        self.sources.ready(self.path()).await
+        self.sources.ready(self.path(), &[]).await
     }
 
     pub fn tool_names(&self) -> Vec<String> {
-        self.sources.tools(self.path()).iter().map(|tool| tool.name().to_owned()).collect()
+        self.sources.tools(self.path(), &[]).iter().map(|tool| tool.name().to_owned()).collect()
     }
 }
 

@@ -126,6 +126,7 @@ impl Transcript {
                     seq: recorded.seq,
                     content: received.content.clone(),
                     delivery: received.delivery,
+                    typed: received.shorthand.as_ref().map(|shorthand| shorthand.typed.clone()),
                 });
                 Vec::new()
             }
@@ -231,7 +232,7 @@ impl Transcript {
         let taken: Vec<Queued> = taken;
         for queued in taken {
             self.open(Group::Said, &mut lines);
-            lines.extend(user_lines(&queued.content, &self.look));
+            lines.extend(user_lines(queued.typed.as_deref(), &queued.content, &self.look));
         }
         lines
     }
