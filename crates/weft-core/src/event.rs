@@ -105,6 +105,8 @@ events! {
     23 LimitsSet,
     30 FilesChanged,
     31 FilesRestored,
+    /// A model answered a source that asked it during a call.
+    40 Sampled,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -592,6 +594,14 @@ pub enum Method {
 pub struct Recovered {
     /// Tool calls that were under way and are now marked as interrupted.
     pub interrupted: Vec<CallId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sampled {
+    /// The call during which it asked.
+    pub call: CallId,
+    pub source: String,
+    pub spent: Spent,
 }
 
 /// A user's hook did something worth knowing: it blocked, added something, or failed.

@@ -120,6 +120,9 @@ fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
         }
         Event::RoundAnswered(answered) => model_call(at, "model.answered", &answered.spent),
         Event::Compacted(compacted) => model_call(at, "model.summarised", compacted.spent.as_ref()?),
+        Event::Sampled(sampled) => {
+            Entry { action: sampled.source.clone(), ..model_call(at, "model.sampled", &sampled.spent) }
+        }
         Event::TitleSet(set) => model_call(at, "model.titled", set.spent.as_ref()?),
         Event::RoundFailed(failed) => Entry {
             severity: Severity::Warning,

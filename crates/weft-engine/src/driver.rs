@@ -16,7 +16,6 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use weft_core::ask::Grant;
 use weft_core::event::{Access, Compacted, Outcome, Output, SessionStarted};
-use weft_core::state::Stage;
 use weft_core::turn::Verdict;
 use weft_core::{
     AskId, CallId, Effect, Event, Failure, FailureKind, Input, Machine, Mode, Phase, Recorded, SessionId, State,
@@ -219,11 +218,14 @@ impl Driver {
             }
         } else {
             let clock = self.shared.clock;
+            let has_asks = state.open_asks().next().is_some();
             tokio::select! {
                 biased;
                 // A driver that has been retired still ends what it has begun.
                 Some(command) = self.inbox.recv() => batch.command(command),
                 done = self.running.join_next() => batch.done(done),
+                // Other processes cannot write while this one is at work; their answers come by mail.
+                answer = self.shared.mail.next(self.session), if has_asks => batch.push(answer),
                 () = async { match wake_at { Some(at) => clock.sleep_until(at).await, None => std::future::pending().await } } => {
                     batch.inputs.push_back((Input::Wake, None));
                 }
@@ -383,7 +385,7 @@ impl Driver {
         let turn_ended = events.iter().any(|event| matches!(event, Event::TurnEnded(_)));
         let mut append = Append::new(self.committed, state, at, Arc::clone(&events));
         // What other calls have printed so far is still needed, should the process die now.
-        let running = state.conversation.calls.iter().any(|call| matches!(call.stage, Stage::Running));
+        let running = state.conversation.calls.iter().any(|call| call.stage.is_running());
         append.clear_partials = settled && !running;
         // Only who works on a session keeps it from others.
         append.hold &=
@@ -418,6 +420,7 @@ impl Driver {
     }
 
     fn after_commit(&mut self, events: &[Event]) {
+        self.shared.inquiries.observe(events);
         for event in events {
             if let Event::GrantGiven(given) = event {
                 self.rules = None;
@@ -724,6 +727,9 @@ const fn carries_on(input: &Input) -> bool {
         | Input::SetLimits(_)
         | Input::SetTitle(_)
         | Input::HookRan(_)
+        | Input::Inquire(_)
+        | Input::CloseInquiry { .. }
+        | Input::Sampled(_)
         | Input::FilesChanged(_)
         | Input::FilesRestored(_) => false,
         Input::Begin(_)

@@ -24,7 +24,9 @@ use crate::config::Config;
 use crate::driver::{Command, Driver};
 use crate::error::EngineError;
 use crate::hooks::{HookPoint, Hooks};
+use crate::inquiry::Inquiries;
 use crate::lazy::RequestTools;
+use crate::mail::{Mail, Recorder};
 use crate::models::Models;
 use crate::paths::Home;
 use crate::permissions::Permissions;
@@ -118,6 +120,10 @@ pub(crate) struct Shared {
     pub hooks: Hooks,
     pub models: Models,
     pub permissions: Permissions,
+    /// Questions that calls under way have put to people.
+    pub inquiries: Inquiries,
+    /// Answers from processes that cannot write to a session because it is at work here.
+    pub mail: Mail,
     /// What the files of workspaces were. A database elsewhere has none.
     pub shadows: Option<Shadows>,
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
@@ -170,6 +176,7 @@ impl Engine {
     pub fn open(setup: Setup) -> Result<Self, EngineError> {
         // Who brings a store of their own simulates.
         let audit = if setup.store.is_some() { Audit::nowhere() } else { crate::audit::open(&setup.home) };
+        let mail = Mail::new(setup.store.is_none().then(|| setup.home.mail()));
         let keeps_files = setup.store.is_none() && setup.config.undo.enabled;
         let shadows = keeps_files.then(|| {
             let undo = &setup.config.undo;
@@ -221,6 +228,8 @@ impl Engine {
             audit,
             toolbox: setup.toolbox,
             models,
+            inquiries: Inquiries::default(),
+            mail,
             shadows,
             random: setup.random,
             slots: Mutex::default(),
@@ -228,6 +237,10 @@ impl Engine {
             timer_changed: Arc::default(),
         });
         Ok(Self { shared, notice })
+    }
+
+    pub(crate) const fn of(shared: Arc<Shared>) -> Self {
+        Self { shared, notice: None }
     }
 
     /// Something the person should know about the opening, such as a restored database.
@@ -393,8 +406,16 @@ impl Engine {
         ask: AskId,
         answer: Answer,
         by: &str,
-    ) -> Result<(), EngineError> {
-        self.send(session, Input::Answer { ask, answer, by: by.to_owned(), proceed: false }).await
+    ) -> Result<Recorder, EngineError> {
+        let input = Input::Answer { ask, answer: answer.clone(), by: by.to_owned(), proceed: false };
+        match self.send(session, input).await {
+            Ok(()) => Ok(Recorder::Here),
+            Err(in_use @ EngineError::InUse { .. }) => {
+                let sent = self.shared.mail.send(&self.shared.store, session, ask, answer, by).await?;
+                if sent { Ok(Recorder::AtWork) } else { Err(in_use) }
+            }
+            Err(error) => Err(error),
+        }
     }
 
     pub async fn stop(&self, session: SessionId) -> Result<(), EngineError> {

@@ -63,6 +63,8 @@ pub struct Source {
     link: tokio::sync::Mutex<Link>,
     listing: Mutex<Option<Listing>>,
     stale: Arc<AtomicBool>,
+    /// The list is from an earlier run, and the source may have changed since.
+    remembered: AtomicBool,
     /// The last thing that people were told about it.
     said: Mutex<String>,
     starts: AtomicU32,
@@ -209,11 +211,13 @@ impl Source {
             link: tokio::sync::Mutex::default(),
             listing: Mutex::default(),
             stale: Arc::default(),
+            remembered: AtomicBool::new(false),
             said: Mutex::default(),
             starts: AtomicU32::new(0),
         };
         let known = source.cache_file().and_then(|file| std::fs::read(file).ok());
-        let known = known.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let known: Option<Listing> = known.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        source.remembered.store(known.is_some(), Ordering::Relaxed);
         *source.listing.lock().unwrap_or_else(PoisonError::into_inner) = known;
         source
     }
@@ -290,8 +294,8 @@ impl Source {
 
     /// Asks the source what it offers, and remembers it.
     pub async fn list(self: Arc<Self>) -> Result<Listing, SourceError> {
-        self.stale.store(false, Ordering::Relaxed);
         let connection = self.connection().await?;
+        self.stale.store(false, Ordering::Relaxed);
         let mut listing = Listing { resources: connection.has_resources(), ..Listing::default() };
         if connection.has_tools() {
             let (tools, flooded) = connection.tools().await?;
@@ -349,6 +353,10 @@ impl Source {
         match self.connect().await {
             Ok(connection) => {
                 let connection = Arc::new(connection);
+                // Now that it is there, the next turn asks again what it offers.
+                if self.remembered.swap(false, Ordering::Relaxed) {
+                    self.stale.store(true, Ordering::Relaxed);
+                }
                 *link = Link { connection: Some(Arc::clone(&connection)), ..Link::default() };
                 tokio::spawn(end_when_idle(Arc::downgrade(self), Arc::downgrade(&connection), self.around.limits.idle));
                 Ok(connection)

@@ -33,7 +33,7 @@ pub struct Parrot {
 
 impl Host for Parrot {
     fn ask(&self, _: Caller, question: Question) -> BoxFuture<'static, Option<String>> {
-        let may_be_empty = question.text.ends_with("(may be left empty)") || question.text.contains("(leave empty for");
+        let may_be_empty = question.text.contains("(`-` leaves it out)") || question.text.contains("(`-` for");
         self.asked.lock().unwrap().push(question);
         let says = self.says.clone().map(|says| if may_be_empty { String::new() } else { says });
         Box::pin(async move {

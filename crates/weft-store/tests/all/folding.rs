@@ -63,7 +63,9 @@ fn next_event(state: &State, dice: u8, serial: u64) -> Event {
                     AskAnswered { ask: ask.id, answer: Answer::Text { text: "yes".to_owned() }, by: "cli".to_owned() }
                         .into()
                 }
-                Stage::Running | Stage::Done { .. } => tool_finished(call.as_str(), &format!("result {serial}")),
+                Stage::Running | Stage::Inquiring { .. } | Stage::Done { .. } => {
+                    tool_finished(call.as_str(), &format!("result {serial}"))
+                }
             }
         }
     }

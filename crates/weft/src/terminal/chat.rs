@@ -236,6 +236,7 @@ impl Chat {
             | Event::CompactionStarted(_)
             | Event::Compacted(_)
             | Event::HookRan(_)
+            | Event::Sampled(_)
             | Event::FilesChanged(_)
             | Event::FilesRestored(_)
             | Event::Unknown(_) => {}

@@ -15,6 +15,7 @@ mod audit;
 mod auth;
 mod chat;
 mod crash;
+mod inquiries;
 mod peers;
 mod run;
 mod sandbox;
