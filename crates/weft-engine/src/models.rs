@@ -12,7 +12,7 @@ use weft_model::offline::Offline;
 use weft_model::provider::{self, HttpModel, Protocol, ProviderConfig, Secret};
 use weft_model::{Catalog, Gate, Model, ModelInfo, Request, ToolSpec};
 use weft_store::{SpentScope, Store, Vault};
-use weft_tool::{Guard, Registry, Role, Secrets, toolbox};
+use weft_tool::{Guard, Registry, Role, Secrets, Tool as _, toolbox};
 
 use crate::agent::Agent;
 use crate::audit::AuditWitness;
@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::config::{Config, ProviderSettings};
 use crate::engine::{Env, Shared, Tape};
 use crate::error::EngineError;
+use crate::lazy::{self, RequestTools};
 use crate::paths::Home;
 use crate::prompt::Prompt;
 use crate::secrets::secrets;
@@ -334,10 +335,25 @@ fn with_toolbox(
     if more.is_empty() {
         return (Arc::clone(ours), Arc::clone(&shared.guard));
     }
-    let outside = more.iter().cloned().fold(Registry::default(), Registry::with);
-    let all = ours.iter().cloned().chain(specs(&outside).iter().cloned()).collect();
-    let registry = more.into_iter().fold(known.clone(), Registry::with);
-    (all, Arc::new(shared.guard.with_registry(registry)))
+    let mut registry = more.iter().cloned().fold(known.clone(), Registry::with);
+    let mut all: Vec<ToolSpec> = ours.to_vec();
+    if lazy::are_many(&more) {
+        let on_request = Arc::new(RequestTools::with_sources(known, &more));
+        let told = ToolSpec {
+            name: on_request.name().to_owned(),
+            description: on_request.description().to_owned(),
+            schema: on_request.schema().clone(),
+        };
+        match all.iter_mut().find(|spec| spec.name == lazy::TOOL) {
+            Some(spec) => *spec = told,
+            None => all.push(told),
+        }
+        registry = registry.with(on_request);
+        more.retain(|tool| toolbox::names(wanted, tool.name()));
+    }
+    let outside = more.into_iter().fold(Registry::default(), Registry::with);
+    all.extend(specs(&outside).iter().cloned());
+    (all.into(), Arc::new(shared.guard.with_registry(registry)))
 }
 
 /// The names of tools that were asked for in this session, then those that the agent names.

@@ -7,7 +7,9 @@ use weft_script::{Reply, call, text};
 
 use crate::world::{World, finish, signal, types, wait_until};
 
-fn world(replies: Vec<Reply>) -> World {
+/// The server has so many tools that the model has to ask for them first.
+fn world(mut replies: Vec<Reply>) -> World {
+    replies.insert(0, call("request_tools", json!({"source": "every"})));
     let world = World::new(replies);
     let [node, server, transport] = crate::peers::everything();
     world.weft(&["sources", "add", "every", "--", &node, &server, &transport]).expect(0);
@@ -41,7 +43,7 @@ fn a_form_is_answered_from_another_terminal() {
     world.weft(&["answer", &second, "decline"]).expect(0);
     let ran = finish(child).expect(0);
     assert!(types(&ran.events()).contains(&"ask_answered"));
-    assert!(world.server.requests()[1].last_results[0].contains("decline"), "{:?}", world.server.requests()[1]);
+    assert!(world.server.requests()[2].last_results[0].contains("decline"), "{:?}", world.server.requests()[2]);
     world.weft(&["asks"]).expect(0).says("No question waits");
 }
 
@@ -56,7 +58,7 @@ fn an_address_is_shown_and_opened_by_the_person_alone() {
     assert!(question.contains(address) && question.contains("if you trust sign-in.example"), "{question}");
     world.weft(&["answer", &id, "Yes"]).expect(0);
     finish(child).expect(0);
-    assert!(world.server.requests()[1].last_results[0].contains("accept"));
+    assert!(world.server.requests()[2].last_results[0].contains("accept"));
 }
 
 #[test]
@@ -72,13 +74,13 @@ fn a_model_is_asked_after_the_person_agreed_and_paid_by_the_session() {
     world.weft(&["answer", &id, "session"]).expect(0);
     let ran = finish(child).expect(0);
     let requests = world.server.requests();
-    assert!(requests[2].last_results[0].contains("Rain.") && requests[4].last_results[0].contains("Sun."));
-    assert!(requests[1].body.get("tools").is_none_or(|tools| tools.as_array().unwrap().is_empty()), "no tools");
+    assert!(requests[3].last_results[0].contains("Rain.") && requests[5].last_results[0].contains("Sun."));
+    assert!(requests[2].body.get("tools").is_none_or(|tools| tools.as_array().unwrap().is_empty()), "no tools");
     let events = ran.events();
     assert_eq!(types(&events).iter().filter(|kind| **kind == "sampled").count(), 2);
     assert_eq!(types(&events).iter().filter(|kind| **kind == "ask_raised").count(), 1);
     let usage = world.weft(&["usage", "--json"]).expect(0).events();
-    assert_eq!(usage[0]["calls"], 5, "{usage:?}");
+    assert_eq!(usage[0]["calls"], 6, "{usage:?}");
 }
 
 #[test]
@@ -89,7 +91,7 @@ fn a_question_ends_with_the_process_that_asked_it() {
     signal(&child, rustix::process::Signal::KILL);
     finish(child);
     world.weft(&["resume"]).expect(0).says("Never mind.");
-    assert!(world.server.requests()[1].last_results[0].contains("Interrupted"));
+    assert!(world.server.requests()[2].last_results[0].contains("Interrupted"));
     world.weft(&["asks"]).expect(0).says("No question waits");
     world.weft(&["answer", &id, "Ada"]).expect(1).says("no open question");
 }
@@ -102,4 +104,23 @@ fn stopping_takes_the_question_back() {
     signal(&child, rustix::process::Signal::INT);
     assert_eq!(finish(child).code, Some(130));
     world.weft(&["asks"]).expect(0).says("No question waits");
+}
+
+#[test]
+fn many_tools_of_sources_are_had_on_request() {
+    let world = world(vec![call("mcp__every__echo", json!({"message": "hello there"})), text("Done.")]);
+    world.weft(&["run", "--mode", "auto", "go"]).expect(0).says("Done.");
+    let requests = world.server.requests();
+    let names = |index: usize| -> Vec<String> {
+        let tools = requests[index].body["tools"].as_array().unwrap();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(!names(0).iter().any(|name| name.starts_with("mcp__")), "{:?}", names(0));
+    let told = requests[0].body["tools"].as_array().unwrap();
+    let told = told.iter().find(|tool| tool["name"] == "request_tools").unwrap();
+    assert!(told["description"].as_str().unwrap().contains("\nevery: "), "{told}");
+    // What comes later stands behind what was there, for the provider's cache.
+    assert_eq!(names(0), names(1)[..names(0).len()]);
+    assert!(names(1).contains(&"mcp__every__echo".to_owned()));
+    assert!(requests[2].last_results[0].contains("hello there"));
 }
