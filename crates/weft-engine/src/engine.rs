@@ -18,7 +18,7 @@ use weft_tool::shadow::{self, Shadow, Shadows};
 use weft_tool::{Guard, GuardConfig, Registry, Toolbox};
 
 use crate::agent::{self, Agent};
-use crate::audit::AuditWitness;
+use crate::audit::{AuditWitness, NetworkLog};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::driver::{Command, Driver};
@@ -56,6 +56,8 @@ pub struct Setup {
     pub registry: Registry,
     /// Where more tools come from.
     pub toolbox: Option<Arc<dyn Toolbox>>,
+    /// Where sandboxes tell what they reached.
+    pub network_log: NetworkLog,
 }
 
 /// Looks up an environment variable.
@@ -70,7 +72,8 @@ pub enum Tape {
 
 impl Setup {
     pub fn new(home: Home, config: Config) -> Self {
-        let sandbox = home.sandbox(config.sandbox.clone());
+        let network_log = NetworkLog::default();
+        let sandbox = home.sandbox(config.sandbox.clone()).reporting(network_log.report("shell"));
         Self {
             home,
             config,
@@ -82,6 +85,7 @@ impl Setup {
             store: None,
             registry: Registry::builtin_in(Arc::new(sandbox)),
             toolbox: None,
+            network_log,
         }
     }
 }
@@ -209,6 +213,7 @@ impl Engine {
             registry = registry.with(Arc::new(on_request));
         }
         let witness = Arc::new(AuditWitness { audit: audit.clone(), clock: setup.clock });
+        setup.network_log.begin(Arc::clone(&witness));
         let mut models = Models::new(&setup.config, &setup.home, setup.env, setup.tape, setup.model, &registry);
         models.witness = Some(Arc::clone(&witness));
         let gate = models.gate(&setup.config, &store, setup.clock);

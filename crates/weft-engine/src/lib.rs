@@ -33,6 +33,7 @@ mod titles;
 mod undo;
 mod watch;
 
+pub use audit::NetworkLog;
 pub use clock::Clock;
 pub use config::{Config, Loaded};
 pub use engine::{Engine, NewSession, Setup, Tape};

@@ -89,6 +89,7 @@ async fn main() {
         cache: None,
         trust: Trust::open(folder.path()),
         tokens: Some(Arc::new(Pocket::default())),
+        fencing: None,
         client_metadata_url: Some("https://conformance-test.local/client-metadata.json".to_owned()),
     };
     let sources = Sources::new(vec![config], folder.path(), around);

@@ -13,6 +13,7 @@ pub mod api;
 pub mod bridge;
 pub mod client;
 pub mod config;
+pub mod confine;
 pub mod files;
 pub mod limits;
 pub mod naming;

@@ -21,6 +21,7 @@ use crate::client::handler::Handler;
 use crate::client::host::Host;
 use crate::client::{self, Connection, SourceError};
 use crate::config::{OAuthClient, Origin, SourceConfig, Transport};
+use crate::confine::{self, Confinement, Fencing};
 use crate::limits::Limits;
 use crate::naming;
 use crate::oauth;
@@ -43,6 +44,8 @@ pub struct Surroundings {
     pub trust: Trust,
     /// Where signed-in sources' tokens are kept.
     pub tokens: Option<Arc<dyn oauth::Tokens>>,
+    /// Makes sandboxes for processes; without it they run freely.
+    pub fencing: Option<Fencing>,
     /// Where this program describes itself to sign-in servers, if it does.
     pub client_metadata_url: Option<String>,
 }
@@ -387,7 +390,10 @@ impl Source {
             Transport::Stdio { command, args, cwd, env } => {
                 let (env, redaction) = self.resolve(env)?;
                 let spec = self.service(command, args, cwd.as_deref(), env);
-                client::stdio::connect(name, &spec, handler, redaction, limits).await
+                let confinement = self.around.trust.confinement(&self.config);
+                let fence = || confine::fence(&self.config, &confinement, self.around.fencing.as_ref(), &self.base());
+                let connected = client::stdio::connect(name, &spec, fence, handler, redaction, limits).await;
+                connected.map_err(|error| self.with_advice(error, &confinement))
             }
             Transport::Http { url, headers, client } => {
                 let (headers, redaction) = self.headers(headers)?;
@@ -403,14 +409,34 @@ impl Source {
         }
     }
 
-    fn service(&self, command: &str, args: &[String], cwd: Option<&str>, env: BTreeMap<String, String>) -> ServiceSpec {
-        let base = match &self.config.origin {
+    /// A server that does not start in a sandbox may need what that keeps from it.
+    fn with_advice(&self, error: SourceError, confinement: &Confinement) -> SourceError {
+        match (error, confinement) {
+            (SourceError::Start { source_name, reason }, Confinement::Sandboxed { .. }) => {
+                let more = match &self.config.origin {
+                    Origin::User => "`sandbox` and `network` in its settings say what it may do",
+                    Origin::Project { .. } => "`weft sources allow --help` tells how to let it do more",
+                };
+                let reason = format!("{reason} (it runs {}; {more})", confinement.in_words());
+                SourceError::Start { source_name, reason }
+            }
+            (error, Confinement::Sandboxed { .. } | Confinement::Free) => error,
+        }
+    }
+
+    /// The folder that it works in.
+    fn base(&self) -> PathBuf {
+        match &self.config.origin {
             Origin::Project { workspace, .. } => workspace.clone(),
             Origin::User => {
                 let workspaces = self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
                 workspaces.first().cloned().unwrap_or_else(|| PathBuf::from("."))
             }
-        };
+        }
+    }
+
+    fn service(&self, command: &str, args: &[String], cwd: Option<&str>, env: BTreeMap<String, String>) -> ServiceSpec {
+        let base = self.base();
         // A command is looked up in PATH unless it is written as a path.
         let program = if command.contains('/') { base.join(command).into() } else { command.into() };
         ServiceSpec {

@@ -94,8 +94,8 @@ fn tell_warnings(opened: &Opened) {
 /// Opens everything, for who tells of it in another way.
 pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::Result<Opened> {
     let workspace = workspace()?;
-    let sources = sources::open(&home, &loaded.config, &workspace);
     let mut setup = Setup::new(home.clone(), loaded.config);
+    let sources = sources::open(&home, &setup.config, &workspace, &setup.network_log);
     setup.tape = tape;
     let toolbox = (!sources.sources.all().is_empty()).then_some(sources.sources);
     setup.toolbox = toolbox.clone().map(|sources| sources as Arc<dyn Toolbox>);

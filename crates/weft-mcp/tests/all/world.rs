@@ -92,6 +92,7 @@ impl World {
             cache: None,
             trust: Trust::open(folder.path()),
             tokens: Some(Arc::new(Pocket::default())),
+            fencing: None,
             client_metadata_url: None,
         };
         let sources = Arc::new(Sources::new(vec![config], folder.path(), around));
