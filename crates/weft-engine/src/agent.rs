@@ -26,6 +26,8 @@ pub struct Agent {
     pub tools: Option<Vec<String>>,
     /// Sources that it needs; they are switched on where it is mentioned.
     pub sources: Vec<String>,
+    /// Secrets that it may use, by name.
+    pub credentials: Option<Vec<String>>,
     pub limits: AgentLimits,
     /// It came with the project, so it may narrow what is allowed but not widen it.
     pub of_project: bool,
@@ -58,6 +60,7 @@ impl Agent {
             role: Role::Worker,
             tools: None,
             sources: Vec::new(),
+            credentials: None,
             limits: AgentLimits::default(),
             of_project: false,
         }
@@ -173,6 +176,7 @@ impl Agent {
             role: fields.role.map(|text| text.parse()).transpose()?.unwrap_or(Role::Worker),
             tools: fields.tools.map(Names::into_list).filter(|tools| !tools.is_empty()),
             sources: fields.sources.map(Names::into_list).unwrap_or_default(),
+            credentials: fields.credentials.map(Names::into_list),
             limits: AgentLimits {
                 rounds: fields.max_rounds,
                 tool_calls: fields.max_tool_calls,
@@ -193,6 +197,7 @@ struct Fields {
     role: Option<String>,
     tools: Option<Names>,
     sources: Option<Names>,
+    credentials: Option<Names>,
     max_rounds: Option<u32>,
     max_tool_calls: Option<u32>,
     max_cost_usd: Option<f64>,

@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod audit;
+mod broker;
 mod checkpoint;
 pub mod clock;
 pub mod commands;
@@ -34,6 +35,7 @@ mod undo;
 mod watch;
 
 pub use audit::NetworkLog;
+pub use broker::{Handle, Reveal, Wanted};
 pub use clock::Clock;
 pub use config::{Config, Loaded};
 pub use engine::{Engine, NewSession, Setup, Tape};

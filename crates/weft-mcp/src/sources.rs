@@ -18,7 +18,7 @@ use weft_tool::{PromptOffer, Redaction, Tool, Toolbox};
 use crate::api::ApiTool;
 use crate::bridge;
 use crate::client::handler::Handler;
-use crate::client::host::Host;
+use crate::client::host::{Caller, Host, Secret};
 use crate::client::{self, Connection, SourceError};
 use crate::config::{OAuthClient, Origin, SourceConfig, Transport};
 use crate::confine::{self, Confinement, Fencing};
@@ -452,7 +452,54 @@ impl Source {
         &self,
         headers: &BTreeMap<String, String>,
     ) -> Result<(HashMap<HeaderName, HeaderValue>, Redaction), SourceError> {
-        let (headers, redaction) = self.resolve(headers)?;
+        self.checked(self.resolve(headers)?)
+    }
+
+    /// The headers for one call of a session, whose secrets come through the broker.
+    pub async fn headers_for(
+        &self,
+        caller: Caller,
+        headers: &BTreeMap<String, String>,
+    ) -> Result<(HashMap<HeaderName, HeaderValue>, Redaction), SourceError> {
+        let Some(host) = self.host.get() else { return self.headers(headers) };
+        let mut handles = Vec::new();
+        for (name, value) in headers {
+            let Some((before, lookup, key)) = self.points_to(value) else { continue };
+            let key_of_lookup = key.to_owned();
+            let secret = Secret {
+                name: key.to_owned(),
+                source: self.config.name.clone(),
+                of_project: self.config.origin != Origin::User,
+                reveal: Arc::new(move || lookup(&key_of_lookup)),
+            };
+            let handle = host.credential(caller.clone(), secret).await;
+            let refused = |reason| SourceError::Refused { source_name: self.config.name.clone(), reason };
+            handles.push((name.clone(), before.to_owned(), handle.map_err(refused)?));
+        }
+        let plain = headers.iter().filter(|(_, value)| self.points_to(value).is_none());
+        let (mut resolved, redaction) = self.resolve(&plain.map(|(n, v)| (n.clone(), v.clone())).collect())?;
+        let mut secrets = Vec::new();
+        for (name, before, handle) in handles {
+            let secret = handle().map_err(|reason| self.failed(reason))?;
+            resolved.insert(name, format!("{before}{secret}"));
+            secrets.push(secret);
+        }
+        self.checked((resolved, redaction.and(secrets)))
+    }
+
+    /// Where a value is kept, if it is a secret: what stands before it, how it is looked up, its name.
+    fn points_to<'a>(&self, value: &'a str) -> Option<(&'a str, Lookup, &'a str)> {
+        if let Some(variable) = value.strip_prefix("env:") {
+            return Some(("", Arc::clone(&self.around.env), variable));
+        }
+        let (before, key) = value.split_once("vault:")?;
+        (before.is_empty() || before.ends_with(' ')).then(|| (before, Arc::clone(&self.around.vault), key))
+    }
+
+    fn checked(
+        &self,
+        (headers, redaction): (BTreeMap<String, String>, Redaction),
+    ) -> Result<(HashMap<HeaderName, HeaderValue>, Redaction), SourceError> {
         let mut resolved = HashMap::new();
         for (name, value) in headers {
             let parsed = HeaderName::try_from(name.as_str()).ok().zip(HeaderValue::try_from(value.as_str()).ok());

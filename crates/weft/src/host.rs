@@ -2,8 +2,8 @@
 
 use futures_util::future::BoxFuture;
 use weft_core::{Answer, AskKind};
-use weft_engine::WeakEngine;
-use weft_mcp::client::host::{Caller, Host, Question, Sample, Sampled};
+use weft_engine::{Wanted, WeakEngine};
+use weft_mcp::client::host::{Caller, Handle, Host, Question, Sample, Sampled, Secret};
 
 pub struct EngineHost {
     pub engine: WeakEngine,
@@ -20,6 +20,15 @@ impl Host for EngineHost {
                 // Whatever keeps the person from answering, nothing is made up in their place.
                 Ok(Some(Answer::Approve { .. } | Answer::Reject { .. }) | None) | Err(_) => None,
             }
+        })
+    }
+
+    fn credential(&self, caller: Caller, secret: Secret) -> BoxFuture<'static, Result<Handle, String>> {
+        let engine = self.engine.clone();
+        Box::pin(async move {
+            let engine = engine.upgrade().ok_or("Weft is closing")?;
+            let Secret { name, source, of_project, reveal } = secret;
+            engine.credential(caller.session, &caller.call, Wanted { name, source, of_project, reveal }).await
         })
     }
 

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use weft_core::event::Outcome;
 use weft_core::{CallId, Mode, SessionId, ToolCall};
-use weft_mcp::client::host::{Caller, Host, Question, Sample, Sampled};
+use weft_mcp::client::host::{Caller, Handle, Host, Question, Sample, Sampled, Secret};
 use weft_mcp::config::{Origin, SourceTable};
 use weft_mcp::oauth::Tokens;
 use weft_mcp::sources::{Source, Surroundings};
@@ -42,6 +42,11 @@ impl Host for Parrot {
                 None => std::future::pending().await,
             }
         })
+    }
+
+    fn credential(&self, _: Caller, secret: Secret) -> BoxFuture<'static, Result<Handle, String>> {
+        let handle: Handle = Box::new(move || (secret.reveal)().ok_or_else(|| "there is none".to_owned()));
+        Box::pin(async move { Ok(handle) })
     }
 
     fn sample(&self, _: Caller, source: String, sample: Sample) -> BoxFuture<'static, Result<Sampled, String>> {
