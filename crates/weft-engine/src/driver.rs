@@ -30,6 +30,7 @@ use crate::effects::{self, Listener, ROUND_KEY};
 use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::hooks::HookPoint;
+use crate::inputs::{carries_on, loads, loads_of};
 use crate::memory;
 use crate::models::Chosen;
 use crate::titles;
@@ -713,52 +714,6 @@ fn in_use(session: SessionId, error: &EngineError) -> EngineError {
         }
         EngineError::Store(StoreError::Owned { pid }) => EngineError::InUse { session, pid: *pid },
         other => EngineError::Stopped(other.to_string()),
-    }
-}
-
-/// Whether an input asks for work. The others only record something, and a turn that lies waiting
-/// is left lying.
-const fn carries_on(input: &Input) -> bool {
-    match input {
-        Input::Answer { proceed, .. } => *proceed,
-        Input::Withdraw { .. }
-        | Input::SetMode(_)
-        | Input::SetModel(_)
-        | Input::SetLimits(_)
-        | Input::SetTitle(_)
-        | Input::HookRan(_)
-        | Input::Inquire(_)
-        | Input::CloseInquiry { .. }
-        | Input::Sampled(_)
-        | Input::FilesChanged(_)
-        | Input::FilesRestored(_) => false,
-        Input::Begin(_)
-        | Input::Submit { .. }
-        | Input::Continue
-        | Input::Answered(_)
-        | Input::CallFailed { .. }
-        | Input::Prepared { .. }
-        | Input::ToolDone { .. }
-        | Input::Compacted(_)
-        | Input::Stop
-        | Input::Wake
-        | Input::Recover { .. } => true,
-    }
-}
-
-/// Whether an event changes which tools the model has.
-fn loads(event: &Event) -> bool {
-    match event {
-        Event::ToolFinished(done) => !done.output.loads.is_empty(),
-        Event::InputReceived(received) => received.shorthand.as_ref().is_some_and(|words| !words.loads.is_empty()),
-        _ => false,
-    }
-}
-
-fn loads_of(input: &Input) -> &[String] {
-    match input {
-        Input::Submit { shorthand: Some(shorthand), .. } => &shorthand.loads,
-        _ => &[],
     }
 }
 

@@ -17,6 +17,7 @@ pub mod engine;
 pub mod error;
 mod front_matter;
 pub mod hooks;
+mod inputs;
 mod inquiry;
 mod keys;
 mod lazy;
