@@ -27,10 +27,24 @@ pub enum Stage {
         ask: Ask,
     },
     Running,
+    /// It runs, and has a question of its own to a person.
+    Inquiring {
+        ask: Ask,
+    },
     Done {
         outcome: Outcome,
         output: Output,
     },
+}
+
+impl Stage {
+    /// Whether somebody is at work on it.
+    pub const fn is_running(&self) -> bool {
+        match self {
+            Self::Running | Self::Inquiring { .. } => true,
+            Self::Pending | Self::Asking { .. } | Self::Done { .. } => false,
+        }
+    }
 }
 
 /// Something said that no turn has taken yet.
@@ -40,6 +54,8 @@ pub struct Queued {
     pub seq: u64,
     pub content: Vec<UserPart>,
     pub delivery: Delivery,
+    /// What the person wrote, where it stands for more.
+    pub typed: Option<String>,
 }
 
 /// The contents: what the model will be shown, and what is being worked on.
@@ -100,6 +116,7 @@ impl Conversation {
                     seq,
                     content: received.content.clone(),
                     delivery: received.delivery,
+                    typed: received.shorthand.as_ref().map(|shorthand| shorthand.typed.clone()),
                 });
                 Change::None
             }
@@ -137,7 +154,12 @@ impl Conversation {
                 Change::None
             }
             Event::ToolStarted(started) => self.set_stage(&started.call, Stage::Running),
-            Event::AskRaised(raised) => self.set_stage(&raised.ask.call, Stage::Asking { ask: raised.ask.clone() }),
+            Event::AskRaised(raised) => {
+                let ask = raised.ask.clone();
+                let runs = self.calls.iter().any(|call| call.call.id == ask.call && call.stage.is_running());
+                let stage = if runs { Stage::Inquiring { ask } } else { Stage::Asking { ask } };
+                self.set_stage(&raised.ask.call, stage)
+            }
             Event::ToolFinished(finished) => {
                 let stage = Stage::Done { outcome: finished.outcome, output: finished.output.clone() };
                 self.set_stage(&finished.call, stage);
@@ -160,6 +182,7 @@ impl Conversation {
             | Event::CompactionStarted(_)
             | Event::Recovered(_)
             | Event::HookRan(_)
+            | Event::Sampled(_)
             | Event::FilesChanged(_)
             | Event::Unknown(_) => Change::None,
         }
@@ -198,6 +221,9 @@ impl Conversation {
     /// becomes of it.
     fn close_ask(&mut self, id: AskId, approved: bool) -> Change {
         for progress in &mut self.calls {
+            if matches!(&progress.stage, Stage::Inquiring { ask } if ask.id == id) {
+                progress.stage = Stage::Running;
+            }
             let Stage::Asking { ask } = &progress.stage else { continue };
             if ask.id == id {
                 // "Write `a`? It is new." was asked; "Write `a`" is done.

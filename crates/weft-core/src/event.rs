@@ -105,6 +105,8 @@ events! {
     23 LimitsSet,
     30 FilesChanged,
     31 FilesRestored,
+    /// A model answered a source that asked it during a call.
+    40 Sampled,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -166,6 +168,18 @@ pub struct InputReceived {
     pub input: InputId,
     pub content: Vec<UserPart>,
     pub delivery: Delivery,
+    /// What the person wrote, where it stands for more, such as `/review src`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shorthand: Option<Shorthand>,
+}
+
+/// A few words that stand for the content of an input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shorthand {
+    pub typed: String,
+    /// Tools that the model has from then on; `mcp__docs__*` stands for all of a source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<String>,
 }
 
 /// When something said during a turn reaches the model.
@@ -580,6 +594,14 @@ pub enum Method {
 pub struct Recovered {
     /// Tool calls that were under way and are now marked as interrupted.
     pub interrupted: Vec<CallId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sampled {
+    /// The call during which it asked.
+    pub call: CallId,
+    pub source: String,
+    pub spent: Spent,
 }
 
 /// A user's hook did something worth knowing: it blocked, added something, or failed.

@@ -194,11 +194,24 @@ impl State {
         let calls = &self.conversation.calls;
         self.phase == Phase::Tools
             && calls.iter().any(|call| matches!(call.stage, Stage::Asking { .. }))
-            && !calls.iter().any(|call| matches!(call.stage, Stage::Running))
+            && !calls.iter().any(|call| call.stage.is_running())
             && !calls
                 .iter()
                 .enumerate()
                 .any(|(index, call)| matches!(call.stage, Stage::Pending) && !self.conversation.is_blocked(index))
+    }
+
+    /// Nothing goes on before a person answers, whether or not a call runs that has asked.
+    pub fn waits_for_person(&self) -> bool {
+        let calls = &self.conversation.calls;
+        let inquires = calls.iter().any(|call| matches!(call.stage, Stage::Inquiring { .. }));
+        self.is_waiting() || (inquires && !calls.iter().any(|call| matches!(call.stage, Stage::Running)))
+    }
+
+    /// Whether this question comes out of a call that runs.
+    pub fn is_inquiry(&self, ask: crate::id::AskId) -> bool {
+        let is_it = |stage: &Stage| matches!(stage, Stage::Inquiring { ask: open } if open.id == ask);
+        self.conversation.calls.iter().any(|call| is_it(&call.stage))
     }
 
     /// The moment at which something is due without anybody doing anything.
@@ -208,15 +221,18 @@ impl State {
             Phase::Idle | Phase::Ready | Phase::Calling | Phase::Tools | Phase::Compacting => None,
         };
         let asks = self.open_asks().filter_map(|ask| ask.deadline);
-        let limit = self.turn.as_ref().filter(|turn| turn.stopping.is_none() && !self.is_waiting()).and_then(|turn| {
-            self.limits.wall_clock_ms.map(|millis| turn.started_at.plus_millis(millis.saturating_add(turn.waited_ms)))
-        });
+        let limit =
+            self.turn.as_ref().filter(|turn| turn.stopping.is_none() && !self.waits_for_person()).and_then(|turn| {
+                self.limits
+                    .wall_clock_ms
+                    .map(|millis| turn.started_at.plus_millis(millis.saturating_add(turn.waited_ms)))
+            });
         retry.into_iter().chain(asks).chain(limit).min()
     }
 
     pub fn open_asks(&self) -> impl Iterator<Item = &Ask> {
         self.conversation.calls.iter().filter_map(|call| match &call.stage {
-            Stage::Asking { ask } => Some(ask),
+            Stage::Asking { ask } | Stage::Inquiring { ask } => Some(ask),
             Stage::Pending | Stage::Running | Stage::Done { .. } => None,
         })
     }
@@ -281,6 +297,7 @@ impl State {
                 self.spend(failed.spent.as_ref(), true);
                 self.phase = failed.retry_at.map_or(Phase::Ready, |at| Phase::Retrying { at });
             }
+            Event::Sampled(sampled) => self.spend(Some(&sampled.spent), true),
             Event::GrantGiven(given) => add_new(&mut self.grants, std::slice::from_ref(&given.grant)),
             Event::ToolFinished(finished) => add_new(&mut self.loaded, &finished.output.loads),
             Event::StopRequested(requested) => {
@@ -305,8 +322,12 @@ impl State {
             }
             Event::FilesChanged(changed) => self.files.changed(changed),
             Event::FilesRestored(restored) => self.files.restored(restored),
-            Event::InputReceived(_)
-            | Event::InputWithdrawn(_)
+            Event::InputReceived(received) => {
+                if let Some(shorthand) = &received.shorthand {
+                    add_new(&mut self.loaded, &shorthand.loads);
+                }
+            }
+            Event::InputWithdrawn(_)
             | Event::ToolStarted(_)
             | Event::AskRaised(_)
             | Event::AskAnswered(_)
@@ -348,7 +369,7 @@ impl State {
     }
 
     fn count_waiting(&mut self, before: Timestamp, at: Timestamp, event: &Event) {
-        let waiting = self.is_waiting();
+        let waiting = self.waits_for_person();
         let Some(turn) = &mut self.turn else { return };
         if let Event::Recovered(_) = event {
             turn.waited_ms = turn.waited_ms.saturating_add(at.millis_since(before));

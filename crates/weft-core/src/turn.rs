@@ -11,6 +11,7 @@
 //! ```
 
 mod files;
+mod inquiry;
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,8 +19,8 @@ use crate::ask::{Answer, Ask, AskKind, Choice};
 use crate::event::{
     AskAnswered, AskRaised, AskWithdrawn, Compacted, CompactionCause, CompactionStarted, Delivery, EndReason, Event,
     FilesChanged, FilesRestored, GrantGiven, HookRan, InputReceived, InputWithdrawn, LimitsSet, ModeSet, ModelSet,
-    Outcome, Output, Recovered, RoundAnswered, RoundFailed, RoundStarted, SessionStarted, Spent, StopCause, StopReason,
-    StopRequested, TitleSet, ToolFinished, ToolStarted, TurnEnded, TurnStarted, Withdrawn,
+    Outcome, Output, Recovered, RoundAnswered, RoundFailed, RoundStarted, Sampled, SessionStarted, Shorthand, Spent,
+    StopCause, StopReason, StopRequested, TitleSet, ToolFinished, ToolStarted, TurnEnded, TurnStarted, Withdrawn,
 };
 use crate::failure::{Failure, FailureKind};
 use crate::id::{AskId, CallId, InputId};
@@ -38,6 +39,7 @@ pub enum Input {
         id: InputId,
         content: Vec<UserPart>,
         delivery: Delivery,
+        shorthand: Option<Shorthand>,
     },
     /// Takes back something that is still queued.
     Withdraw {
@@ -72,6 +74,13 @@ pub enum Input {
         by: String,
         proceed: bool,
     },
+    /// A call that runs has a question to a person.
+    Inquire(Ask),
+    /// It does not want to know any more.
+    CloseInquiry {
+        ask: AskId,
+    },
+    Sampled(Sampled),
     /// A summary is ready.
     Compacted(Compacted),
     Stop,
@@ -187,7 +196,9 @@ impl Machine {
         self.now = now.max(self.now);
         match input {
             Input::Begin(started) => self.emit(started),
-            Input::Submit { id, content, delivery } => self.submit(id, content, delivery),
+            Input::Submit { id, content, delivery, shorthand } => {
+                self.submit(InputReceived { input: id, content, delivery, shorthand });
+            }
             Input::Withdraw { id } => self.withdraw(id)?,
             Input::Continue => self.carry_on()?,
             Input::Answered(answered) => self.answered(answered),
@@ -195,6 +206,9 @@ impl Machine {
             Input::Prepared { call, question, verdict } => self.prepared(&call, question, verdict),
             Input::ToolDone { call, outcome, output, millis } => self.tool_done(&call, outcome, output, millis),
             Input::Answer { ask, answer, by, proceed } => self.answer(ask, answer, by, proceed)?,
+            Input::Inquire(ask) => self.inquire(ask)?,
+            Input::CloseInquiry { ask } => self.close_inquiry(ask),
+            Input::Sampled(sampled) => self.sampled(sampled),
             Input::Compacted(compacted) => self.compacted(compacted),
             Input::Stop => self.stop(StopCause::Person),
             Input::Wake => self.wake(),
@@ -219,11 +233,13 @@ impl Machine {
 
     // ---- what people do
 
-    fn submit(&mut self, id: InputId, content: Vec<UserPart>, delivery: Delivery) {
+    fn submit(&mut self, mut received: InputReceived) {
         // Speaking instead of answering closes the questions: the box is never locked by one.
-        let superseding = self.state.is_waiting();
-        let delivery = if superseding { Delivery::Steer } else { delivery };
-        self.emit(InputReceived { input: id, content, delivery });
+        let superseding = self.state.waits_for_person();
+        if superseding {
+            received.delivery = Delivery::Steer;
+        }
+        self.emit(received);
         match self.state.phase {
             Phase::Idle => self.start_turn(),
             Phase::Tools if superseding => self.close_asks(Withdrawn::Superseded),
@@ -254,6 +270,7 @@ impl Machine {
         if !open.kind.accepts(&answer) {
             return Err(Rejected::WrongAnswer);
         }
+        let of_running_call = self.is_inquiry(ask);
         self.emit(AskAnswered { ask, answer: answer.clone(), by });
         match (answer, open.kind) {
             (Answer::Approve { scope }, AskKind::Approval { grant, .. }) => match (scope, grant) {
@@ -261,6 +278,8 @@ impl Machine {
                 (Choice::Session, Some(grant)) => self.emit(GrantGiven { grant, always: false }),
                 (Choice::Always, Some(grant)) => self.emit(GrantGiven { grant, always: true }),
             },
+            // The call that asked runs, and is told by who runs it.
+            (Answer::Text { .. } | Answer::Reject { .. }, _) if of_running_call => {}
             (Answer::Text { text }, _) => {
                 let summary = format!("Answered: {}", first_line(&text));
                 self.finish(&open.call, Outcome::Ok, Output { text, summary, ..Output::default() }, 0);
@@ -293,8 +312,9 @@ impl Machine {
             Phase::Calling | Phase::Compacting => self.effects.push(Effect::CancelModel),
             Phase::Tools => {
                 // What is under way hears of it before anything new begins.
-                let running = self.state.conversation.calls.iter().any(|call| matches!(call.stage, Stage::Running));
-                if running || !self.preparing.is_empty() {
+                if self.state.conversation.calls.iter().any(|call| call.stage.is_running())
+                    || !self.preparing.is_empty()
+                {
                     self.effects.push(Effect::CancelTools);
                 }
                 self.close_asks(Withdrawn::Stopped);
@@ -309,7 +329,7 @@ impl Machine {
 
     fn wake(&mut self) {
         let limit = self.state.limits.wall_clock_ms;
-        let out_of_time = !self.state.is_waiting()
+        let out_of_time = !self.state.waits_for_person()
             && self
                 .state
                 .turn
@@ -341,13 +361,16 @@ impl Machine {
         let mut again = Vec::new();
         for progress in &self.state.conversation.calls {
             match progress.stage {
-                Stage::Running if progress.plan.idempotent => {
+                Stage::Running | Stage::Inquiring { .. } if progress.plan.idempotent => {
                     again.push(Effect::RunTool { call: progress.call.clone(), approved: progress.approved.is_some() });
                 }
-                Stage::Running => lost.push(progress.call.id.clone()),
+                Stage::Running | Stage::Inquiring { .. } => lost.push(progress.call.id.clone()),
                 Stage::Pending | Stage::Asking { .. } | Stage::Done { .. } => {}
             }
         }
+        // Who asked is gone with the process.
+        let calls: Vec<CallId> = self.state.conversation.calls.iter().map(|call| call.call.id.clone()).collect();
+        calls.iter().for_each(|call| self.close_inquiry_of(call));
         self.emit(Recovered { interrupted: lost.clone() });
         match self.state.phase {
             Phase::Idle => {}
@@ -645,10 +668,11 @@ impl Machine {
             .conversation
             .calls
             .iter()
-            .any(|progress| progress.call.id == *call && matches!(progress.stage, Stage::Running));
+            .any(|progress| progress.call.id == *call && progress.stage.is_running());
         if !running {
             return;
         }
+        self.close_inquiry_of(call);
         self.finish(call, outcome, output, millis);
         if self.stopping() {
             self.stop_pending();
@@ -696,7 +720,11 @@ impl Machine {
     }
 
     fn withdraw_ask(&mut self, ask: &Ask, why: Withdrawn) {
+        let of_running_call = self.is_inquiry(ask.id);
         self.emit(AskWithdrawn { ask: ask.id, why });
+        if of_running_call {
+            return;
+        }
         let (outcome, text) = match why {
             Withdrawn::Expired => (Outcome::Denied, "Not done: nobody answered in time."),
             Withdrawn::Superseded => (

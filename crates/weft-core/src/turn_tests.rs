@@ -61,7 +61,7 @@ impl Bench {
 
     fn say_as(&mut self, text: &str, delivery: Delivery) {
         let id = InputId::from_random(self.draw());
-        self.step(Input::Submit { id, content: vec![UserPart::text(text)], delivery }).unwrap();
+        self.step(Input::Submit { id, content: vec![UserPart::text(text)], delivery, shorthand: None }).unwrap();
     }
 
     fn answer_text(&mut self, text: &str) {
@@ -552,7 +552,7 @@ fn kind_numbers_never_change() {
         "1 SessionStarted, 2 TitleSet, 3 ModeSet, 4 ModelSet, 5 InputReceived, 6 InputWithdrawn, 7 TurnStarted, \
          8 RoundStarted, 9 RoundAnswered, 10 RoundFailed, 11 ToolStarted, 12 ToolFinished, 13 AskRaised, 14 AskAnswered, \
          15 AskWithdrawn, 16 GrantGiven, 17 StopRequested, 18 TurnEnded, 19 CompactionStarted, 20 Compacted, \
-         21 Recovered, 22 HookRan, 23 LimitsSet, 30 FilesChanged, 31 FilesRestored"
+         21 Recovered, 22 HookRan, 23 LimitsSet, 30 FilesChanged, 31 FilesRestored, 40 Sampled"
     );
 }
 

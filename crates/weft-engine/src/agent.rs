@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use weft_core::{Cost, Limits, Mode, ModelName};
-use weft_tool::Role;
+use weft_tool::{Role, toolbox};
 
 use crate::config::{Looseness as _, limit};
 use crate::error::EngineError;
@@ -24,6 +24,10 @@ pub struct Agent {
     pub role: Role,
     /// Names of the tools it has; all when absent.
     pub tools: Option<Vec<String>>,
+    /// Sources that it needs; they are switched on where it is mentioned.
+    pub sources: Vec<String>,
+    /// Secrets that it may use, by name.
+    pub credentials: Option<Vec<String>>,
     pub limits: AgentLimits,
     /// It came with the project, so it may narrow what is allowed but not widen it.
     pub of_project: bool,
@@ -55,6 +59,8 @@ impl Agent {
             mode: None,
             role: Role::Worker,
             tools: None,
+            sources: Vec::new(),
+            credentials: None,
             limits: AgentLimits::default(),
             of_project: false,
         }
@@ -82,11 +88,16 @@ impl Agent {
     /// Whether its list of tools has this one. `mcp__docs__*` stands for all tools of a source.
     pub fn may_use(&self, tool: &str) -> bool {
         self.tools.as_ref().is_none_or(|names| {
-            names.iter().any(|name| match name.strip_suffix('*') {
-                Some(beginning) => tool.starts_with(beginning),
-                None => name == tool,
-            })
+            toolbox::names(names, tool)
+                || source_of(tool).is_some_and(|source| self.sources.iter().any(|name| name == source))
         })
+    }
+
+    /// What it names beyond the core, so that it is there when the agent is: `mcp__docs__*` are all
+    /// tools of a source.
+    pub fn wants(&self) -> Vec<String> {
+        let of_sources = self.sources.iter().flat_map(|name| [format!("mcp__{name}__*"), format!("api__{name}__*")]);
+        self.tools.iter().flatten().cloned().chain(of_sources).collect()
     }
 
     /// Finds `agents/NAME/AGENT.md` in the project, then in the user's settings.
@@ -109,6 +120,11 @@ impl Agent {
             "there is no agent `{name}`: write {}/{name}/AGENT.md, or leave out --agent",
             places.last().map_or_else(String::new, |(place, _)| place.display().to_string())
         )))
+    }
+
+    /// Whether there is a file for it.
+    pub fn exists(name: &str, home: &Home, workspace: &Path) -> bool {
+        places(home, workspace).iter().any(|(place, _)| place.join(name).join("AGENT.md").is_file())
     }
 
     /// Every agent that can be named here, and the files that cannot be read as one.
@@ -159,6 +175,8 @@ impl Agent {
             mode: fields.mode.map(|text| text.parse()).transpose()?,
             role: fields.role.map(|text| text.parse()).transpose()?.unwrap_or(Role::Worker),
             tools: fields.tools.map(Names::into_list).filter(|tools| !tools.is_empty()),
+            sources: fields.sources.map(Names::into_list).unwrap_or_default(),
+            credentials: fields.credentials.map(Names::into_list),
             limits: AgentLimits {
                 rounds: fields.max_rounds,
                 tool_calls: fields.max_tool_calls,
@@ -178,9 +196,17 @@ struct Fields {
     mode: Option<String>,
     role: Option<String>,
     tools: Option<Names>,
+    sources: Option<Names>,
+    credentials: Option<Names>,
     max_rounds: Option<u32>,
     max_tool_calls: Option<u32>,
     max_cost_usd: Option<f64>,
+}
+
+/// The source that a tool comes from: `docs` for `mcp__docs__search`.
+pub(crate) fn source_of(tool: &str) -> Option<&str> {
+    let rest = tool.strip_prefix("mcp__").or_else(|| tool.strip_prefix("api__"))?;
+    rest.split_once("__").map(|(source, _)| source)
 }
 
 /// Folders with agents: the person's, then the project's, which never takes the place of theirs.

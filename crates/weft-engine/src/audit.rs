@@ -2,11 +2,14 @@
 //! something, and every run of a tool as the guard tells it. Recording never waits and never fails
 //! a turn.
 
+use std::sync::{Arc, OnceLock};
+
 use serde_json::json;
 use weft_core::ask::{Answer, AskKind, Choice};
 use weft_core::event::{self, Spent};
 use weft_core::{Event, Mode, State, Timestamp};
 use weft_store::audit::{Audit, Category, Entry, Outcome, Place, Severity};
+use weft_tool::sandbox::{Report, Verdict, Visit};
 use weft_tool::{Deed, Moment, Need, Witness};
 
 use crate::clock::Clock;
@@ -17,6 +20,28 @@ pub fn open(home: &Home) -> Audit {
     Audit::open(Place::new(home.audit(), home.config.join("audit.key")))
 }
 
+/// Where visits to the network out of sandboxes are told. They are recorded once an engine is open.
+#[derive(Clone, Default)]
+pub struct NetworkLog {
+    witness: Arc<OnceLock<Arc<AuditWitness>>>,
+}
+
+impl NetworkLog {
+    pub(crate) fn begin(&self, witness: Arc<AuditWitness>) {
+        let _ = self.witness.set(witness);
+    }
+
+    /// Tells of every visit; `who` makes it.
+    pub fn report(&self, who: &str) -> Report {
+        let (witness, who) = (Arc::clone(&self.witness), who.to_owned());
+        Arc::new(move |visit| {
+            if let Some(witness) = witness.get() {
+                witness.visited(&who, visit);
+            }
+        })
+    }
+}
+
 /// Records the deeds of tools.
 pub(crate) struct AuditWitness {
     pub audit: Audit,
@@ -24,6 +49,22 @@ pub(crate) struct AuditWitness {
 }
 
 impl AuditWitness {
+    /// A process in a sandbox reached a host, or was kept from it.
+    fn visited(&self, who: &str, visit: &Visit) {
+        let (event, severity, outcome, why) = match &visit.verdict {
+            Verdict::Allowed => ("network.reached", Severity::Info, Outcome::Allowed, None),
+            Verdict::Blocked(why) => ("network.refused", Severity::Security, Outcome::Denied, Some(why)),
+            Verdict::Unreachable(why) => ("network.unreachable", Severity::Warning, Outcome::Error, Some(why)),
+        };
+        self.audit.record(Entry {
+            severity,
+            outcome,
+            target: Some(format!("{}:{}", visit.host, visit.port)),
+            details: why.map(|why| json!({ "reason": why })),
+            ..Entry::new(self.clock.now(), Category::Network, event, who)
+        });
+    }
+
     /// A provider's key was taken out to talk to it.
     pub fn key_used(&self, provider: &str) {
         self.audit.record(Entry {
@@ -124,6 +165,9 @@ fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
         }
         Event::RoundAnswered(answered) => model_call(at, "model.answered", &answered.spent),
         Event::Compacted(compacted) => model_call(at, "model.summarised", compacted.spent.as_ref()?),
+        Event::Sampled(sampled) => {
+            Entry { action: sampled.source.clone(), ..model_call(at, "model.sampled", &sampled.spent) }
+        }
         Event::TitleSet(set) => model_call(at, "model.titled", set.spent.as_ref()?),
         Event::RoundFailed(failed) => Entry {
             severity: Severity::Warning,

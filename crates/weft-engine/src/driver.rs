@@ -16,7 +16,6 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use weft_core::ask::Grant;
 use weft_core::event::{Access, Compacted, Outcome, Output, SessionStarted};
-use weft_core::state::Stage;
 use weft_core::turn::Verdict;
 use weft_core::{
     AskId, CallId, Effect, Event, Failure, FailureKind, Input, Machine, Mode, Phase, Recorded, SessionId, State,
@@ -31,6 +30,7 @@ use crate::effects::{self, Listener, ROUND_KEY};
 use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::hooks::HookPoint;
+use crate::inputs::{carries_on, loads, loads_of};
 use crate::memory;
 use crate::models::Chosen;
 use crate::titles;
@@ -156,12 +156,16 @@ impl Driver {
     /// Before a turn begins or is carried on, asks what tools there are from outside.
     async fn open_toolbox(&self, batch: &Batch) {
         let Some(toolbox) = &self.shared.toolbox else { return };
-        if self.chosen.is_some() || !batch.inputs.iter().any(|(input, _)| carries_on(input)) {
+        let wanted = batch.inputs.iter().flat_map(|(input, _)| loads_of(input));
+        let wanted: Vec<String> = wanted.chain(&self.machine.state().loaded).cloned().collect();
+        let carries_on = batch.inputs.iter().any(|(input, _)| carries_on(input));
+        let asks_for_more = batch.inputs.iter().any(|(input, _)| !loads_of(input).is_empty());
+        if !carries_on || (self.chosen.is_some() && !asks_for_more) {
             return;
         }
         let begin = self.begin.as_ref().map(|started| started.workspace.clone());
         let workspace = begin.unwrap_or_else(|| self.machine.state().workspace.clone());
-        for notice in toolbox.ready(workspace.as_ref()).await {
+        for notice in toolbox.ready(workspace.as_ref(), &wanted).await {
             self.shared.publish(self.session, &Live::Notice(notice.into()));
         }
     }
@@ -215,11 +219,14 @@ impl Driver {
             }
         } else {
             let clock = self.shared.clock;
+            let has_asks = state.open_asks().next().is_some();
             tokio::select! {
                 biased;
                 // A driver that has been retired still ends what it has begun.
                 Some(command) = self.inbox.recv() => batch.command(command),
                 done = self.running.join_next() => batch.done(done),
+                // Other processes cannot write while this one is at work; their answers come by mail.
+                answer = self.shared.mail.next(self.session), if has_asks => batch.push(answer),
                 () = async { match wake_at { Some(at) => clock.sleep_until(at).await, None => std::future::pending().await } } => {
                     batch.inputs.push_back((Input::Wake, None));
                 }
@@ -266,7 +273,6 @@ impl Driver {
         }
         let events = committed?;
         self.begin = None;
-        let loads = |event: &Event| matches!(event, Event::ToolFinished(done) if !done.output.loads.is_empty());
         if self.chosen.is_some() && events.iter().any(loads) {
             self.chosen = self.shared.models.choose(&self.shared, self.machine.state()).ok().or(self.chosen.take());
         }
@@ -380,7 +386,7 @@ impl Driver {
         let turn_ended = events.iter().any(|event| matches!(event, Event::TurnEnded(_)));
         let mut append = Append::new(self.committed, state, at, Arc::clone(&events));
         // What other calls have printed so far is still needed, should the process die now.
-        let running = state.conversation.calls.iter().any(|call| matches!(call.stage, Stage::Running));
+        let running = state.conversation.calls.iter().any(|call| call.stage.is_running());
         append.clear_partials = settled && !running;
         // Only who works on a session keeps it from others.
         append.hold &=
@@ -415,6 +421,7 @@ impl Driver {
     }
 
     fn after_commit(&mut self, events: &[Event]) {
+        self.shared.inquiries.observe(events);
         for event in events {
             if let Event::GrantGiven(given) = event {
                 self.rules = None;
@@ -713,33 +720,6 @@ fn in_use(session: SessionId, error: &EngineError) -> EngineError {
         }
         EngineError::Store(StoreError::Owned { pid }) => EngineError::InUse { session, pid: *pid },
         other => EngineError::Stopped(other.to_string()),
-    }
-}
-
-/// Whether an input asks for work. The others only record something, and a turn that lies waiting
-/// is left lying.
-const fn carries_on(input: &Input) -> bool {
-    match input {
-        Input::Answer { proceed, .. } => *proceed,
-        Input::Withdraw { .. }
-        | Input::SetMode(_)
-        | Input::SetModel(_)
-        | Input::SetLimits(_)
-        | Input::SetTitle(_)
-        | Input::HookRan(_)
-        | Input::FilesChanged(_)
-        | Input::FilesRestored(_) => false,
-        Input::Begin(_)
-        | Input::Submit { .. }
-        | Input::Continue
-        | Input::Answered(_)
-        | Input::CallFailed { .. }
-        | Input::Prepared { .. }
-        | Input::ToolDone { .. }
-        | Input::Compacted(_)
-        | Input::Stop
-        | Input::Wake
-        | Input::Recover { .. } => true,
     }
 }
 

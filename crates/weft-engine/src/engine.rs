@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc, oneshot};
-use weft_core::event::{Delivery, Origin, SessionStarted, TitleSet};
+use weft_core::event::{Delivery, Origin, SessionStarted, Shorthand, TitleSet};
 use weft_core::{
     Answer, AskId, Event, Input, InputId, Limits, Mode, ModelName, Recorded, SessionId, State, Timestamp, UserPart,
 };
@@ -18,13 +18,15 @@ use weft_tool::shadow::{self, Shadow, Shadows};
 use weft_tool::{Guard, GuardConfig, Registry, Toolbox};
 
 use crate::agent::{self, Agent};
-use crate::audit::AuditWitness;
+use crate::audit::{AuditWitness, NetworkLog};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::driver::{Command, Driver};
 use crate::error::EngineError;
 use crate::hooks::{HookPoint, Hooks};
+use crate::inquiry::Inquiries;
 use crate::lazy::RequestTools;
+use crate::mail::{Mail, Recorder};
 use crate::models::Models;
 use crate::paths::Home;
 use crate::permissions::Permissions;
@@ -55,6 +57,8 @@ pub struct Setup {
     pub registry: Registry,
     /// Where more tools come from.
     pub toolbox: Option<Arc<dyn Toolbox>>,
+    /// Where sandboxes tell what they reached.
+    pub network_log: NetworkLog,
 }
 
 /// Looks up an environment variable.
@@ -69,7 +73,8 @@ pub enum Tape {
 
 impl Setup {
     pub fn new(home: Home, config: Config) -> Self {
-        let sandbox = home.sandbox(config.sandbox.clone());
+        let network_log = NetworkLog::default();
+        let sandbox = home.sandbox(config.sandbox.clone()).reporting(network_log.report("shell"));
         Self {
             home,
             config,
@@ -81,6 +86,7 @@ impl Setup {
             store: None,
             registry: Registry::builtin_in(Arc::new(sandbox)),
             toolbox: None,
+            network_log,
         }
     }
 }
@@ -102,7 +108,7 @@ pub struct NewSession {
 
 #[derive(Clone)]
 pub struct Engine {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     notice: Option<Arc<str>>,
 }
 
@@ -120,6 +126,10 @@ pub(crate) struct Shared {
     pub models: Models,
     pub permissions: Permissions,
     pub troubles: Troubles,
+    /// Questions that calls under way have put to people.
+    pub inquiries: Inquiries,
+    /// Answers from processes that cannot write to a session because it is at work here.
+    pub mail: Mail,
     /// What the files of workspaces were. A database elsewhere has none.
     pub shadows: Option<Shadows>,
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
@@ -172,6 +182,7 @@ impl Engine {
     pub fn open(setup: Setup) -> Result<Self, EngineError> {
         // Who brings a store of their own simulates.
         let audit = if setup.store.is_some() { Audit::nowhere() } else { crate::audit::open(&setup.home) };
+        let mail = Mail::new(setup.store.is_none().then(|| setup.home.mail()));
         let keeps_files = setup.store.is_none() && setup.config.undo.enabled;
         let shadows = keeps_files.then(|| {
             let undo = &setup.config.undo;
@@ -204,6 +215,7 @@ impl Engine {
             registry = registry.with(Arc::new(on_request));
         }
         let witness = Arc::new(AuditWitness { audit: audit.clone(), clock: setup.clock });
+        setup.network_log.begin(Arc::clone(&witness));
         let mut models = Models::new(&setup.config, &setup.home, setup.env, setup.tape, setup.model, &registry);
         models.witness = Some(Arc::clone(&witness));
         let gate = models.gate(&setup.config, &store, setup.clock);
@@ -223,6 +235,8 @@ impl Engine {
             audit,
             toolbox: setup.toolbox,
             models,
+            inquiries: Inquiries::default(),
+            mail,
             shadows,
             troubles: Troubles::default(),
             random: setup.random,
@@ -231,6 +245,10 @@ impl Engine {
             timer_changed: Arc::default(),
         });
         Ok(Self { shared, notice })
+    }
+
+    pub(crate) const fn of(shared: Arc<Shared>) -> Self {
+        Self { shared, notice: None }
     }
 
     /// Something the person should know about the opening, such as a restored database.
@@ -321,8 +339,18 @@ impl Engine {
     pub async fn submit_as_it_is(
         &self,
         session: SessionId,
+        content: Vec<UserPart>,
+        delivery: Delivery,
+    ) -> Result<InputId, EngineError> {
+        self.submit_shorthand(session, content, delivery, None).await
+    }
+
+    pub(crate) async fn submit_shorthand(
+        &self,
+        session: SessionId,
         mut content: Vec<UserPart>,
         delivery: Delivery,
+        shorthand: Option<Shorthand>,
     ) -> Result<InputId, EngineError> {
         if self.shared.hooks.any(HookPoint::BeforePrompt, None) {
             let ran = self.before_prompt(session, &mut content).await?;
@@ -331,7 +359,7 @@ impl Engine {
             }
         }
         let id = self.shared.draw(InputId::from_random);
-        self.send(session, Input::Submit { id, content, delivery }).await?;
+        self.send(session, Input::Submit { id, content, delivery, shorthand }).await?;
         Ok(id)
     }
 
@@ -357,7 +385,7 @@ impl Engine {
         Ok(verdict.ran)
     }
 
-    fn workspace(&self, session: SessionId) -> Result<String, EngineError> {
+    pub(crate) fn workspace(&self, session: SessionId) -> Result<String, EngineError> {
         let seeded = self
             .shared
             .slots()
@@ -386,8 +414,16 @@ impl Engine {
         ask: AskId,
         answer: Answer,
         by: &str,
-    ) -> Result<(), EngineError> {
-        self.send(session, Input::Answer { ask, answer, by: by.to_owned(), proceed: false }).await
+    ) -> Result<Recorder, EngineError> {
+        let input = Input::Answer { ask, answer: answer.clone(), by: by.to_owned(), proceed: false };
+        match self.send(session, input).await {
+            Ok(()) => Ok(Recorder::Here),
+            Err(in_use @ EngineError::InUse { .. }) => {
+                let sent = self.shared.mail.send(&self.shared.store, session, ask, answer, by).await?;
+                if sent { Ok(Recorder::AtWork) } else { Err(in_use) }
+            }
+            Err(error) => Err(error),
+        }
     }
 
     pub async fn stop(&self, session: SessionId) -> Result<(), EngineError> {

@@ -26,6 +26,10 @@ pub enum EngineError {
     Model(String),
     #[error("{0}")]
     Agent(String),
+    #[error("there is no command `/{name}`")]
+    NoCommand { name: String, known: Vec<String> },
+    #[error("`/{name}` cannot be sent: {reason}")]
+    Command { name: String, reason: String },
     #[error("cannot do this with the files: {0}")]
     Undo(String),
     #[error("the session stopped: {0}")]

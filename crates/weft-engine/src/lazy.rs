@@ -1,12 +1,16 @@
 //! Tools on request: the model is told of a small core with every request, and in one line each of
 //! what else there is. What it asks for is added behind the core and stays, so that the part of the
-//! prompt that providers keep changes only when something is added.
+//! prompt that providers keep changes only when something is added. Where sources bring many tools,
+//! the model is told of the sources alone.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use weft_tool::{Context, Finished, Need, Permit, Policy, Registry, Tool};
+
+use crate::agent::source_of;
 
 pub const TOOL: &str = "request_tools";
 
@@ -14,6 +18,19 @@ pub const TOOL: &str = "request_tools";
 const MOST: usize = 10;
 /// How many an intent can bring.
 const BEST: usize = 3;
+/// A source with more tools than this is not had whole.
+const LARGEST_SOURCE: usize = 40;
+/// How many names a refusal lists.
+const NAMED: usize = 40;
+/// Sources' tools beyond this number or size are had on request.
+const MOST_EAGER: usize = 15;
+const MOST_EAGER_BYTES: usize = 4 * 1024;
+
+/// Whether these are too many to be told of with every request.
+pub(crate) fn are_many(outside: &[Arc<dyn Tool>]) -> bool {
+    let size = |tool: &Arc<dyn Tool>| tool.description().len() + tool.schema().to_string().len();
+    outside.len() > MOST_EAGER || outside.iter().map(size).sum::<usize>() > MOST_EAGER_BYTES
+}
 
 /// Tools that go together.
 const BUNDLES: [(&str, &[&str]); 2] = [
@@ -24,6 +41,8 @@ const BUNDLES: [(&str, &[&str]); 2] = [
 pub(crate) struct RequestTools {
     /// Name and what it does.
     offered: Vec<(String, String)>,
+    /// Sources by name.
+    sources: Vec<String>,
     description: String,
     schema: Value,
 }
@@ -43,7 +62,38 @@ impl RequestTools {
             "names":{"type":"array","items":{"type":"string"}},
             "bundle":{"type":"string","enum":BUNDLES.map(|(name, _)| name)},
             "intent":{"type":"string","description":"what you want to do"}}});
-        Some(Self { offered, description, schema })
+        Some(Self { offered, sources: Vec::new(), description, schema })
+    }
+
+    /// The same, and the tools of sources.
+    pub(crate) fn with_sources(registry: &Registry, outside: &[Arc<dyn Tool>]) -> Self {
+        let mut tools = Self::of(registry).unwrap_or_else(|| Self {
+            offered: Vec::new(),
+            sources: Vec::new(),
+            description: "Get more tools, usable from the next step on.".to_owned(),
+            schema: json!({"type":"object","properties":{
+                "names":{"type":"array","items":{"type":"string"}},
+                "intent":{"type":"string","description":"what you want to do"}}}),
+        });
+        let mut counts: Vec<(String, usize)> = Vec::new();
+        for tool in outside {
+            let source = source_of(tool.name()).unwrap_or_default();
+            match counts.iter_mut().find(|(known, _)| known == source) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((source.to_owned(), 1)),
+            }
+            tools.offered.push((tool.name().to_owned(), own_words(tool.description()).to_owned()));
+        }
+        tools.description.push_str("\nSources, with how many tools they have:");
+        for (source, count) in &counts {
+            tools.description.push_str(&format!("\n{source}: {count}"));
+        }
+        tools.sources = counts.into_iter().map(|(source, _)| source).collect();
+        if let Some(Value::Object(properties)) = tools.schema.get_mut("properties") {
+            let all = json!({"type":"string","enum":tools.sources,"description":"all tools of a source"});
+            properties.insert("source".to_owned(), all);
+        }
+        tools
     }
 
     /// The tools that are asked for, in the order in which they are added.
@@ -51,14 +101,17 @@ impl RequestTools {
         let names = input.get("names").and_then(Value::as_array);
         let bundle = input.get("bundle").and_then(Value::as_str);
         let intent = input.get("intent").and_then(Value::as_str);
+        let source = input.get("source").and_then(Value::as_str);
         let wanted: Vec<String> = match (names, bundle, intent) {
+            (None, None, None) if source.is_some() => return self.whole(source.unwrap_or_default()),
+            _ if source.is_some() => return Err(EXACTLY_ONE.to_owned()),
             (Some(names), None, None) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
             (None, Some(bundle), None) => {
                 let tools = BUNDLES.iter().find(|(name, _)| *name == bundle).map(|(_, tools)| *tools);
                 tools.unwrap_or_default().iter().map(|name| (*name).to_owned()).collect()
             }
             (None, None, Some(intent)) => self.fitting(intent),
-            _ => return Err("Give exactly one of `names`, `bundle` and `intent`.".to_owned()),
+            _ => return Err(EXACTLY_ONE.to_owned()),
         };
         if wanted.len() > MOST {
             return Err(format!("At most {MOST} tools at once."));
@@ -71,8 +124,26 @@ impl RequestTools {
         }
     }
 
+    /// All tools of a source, as one name that stands for them.
+    fn whole(&self, source: &str) -> Result<Vec<String>, String> {
+        let of_source: Vec<&str> =
+            self.offered.iter().map(|(name, _)| name.as_str()).filter(|name| source_of(name) == Some(source)).collect();
+        let Some(first) = of_source.first() else {
+            return Err(format!("There is no source `{source}`. There are {}.", self.sources.join(", ")));
+        };
+        if of_source.len() > LARGEST_SOURCE {
+            return Err(format!(
+                "It has {} tools, too many to have at once. Get some by `names` or `intent`: {}.",
+                of_source.len(),
+                listed(&of_source)
+            ));
+        }
+        let kind = first.split_once("__").map_or("mcp", |(kind, _)| kind);
+        Ok(vec![format!("{kind}__{source}__*")])
+    }
+
     fn names(&self) -> String {
-        self.offered.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+        listed(&self.offered.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())
     }
 
     /// By the words that a tool's name and description share with the intent.
@@ -92,6 +163,20 @@ impl RequestTools {
         scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
         scored.into_iter().take(BEST).map(|(_, name)| name.to_owned()).collect()
     }
+}
+
+const EXACTLY_ONE: &str = "Give exactly one of `names`, `bundle`, `source` and `intent`.";
+
+fn listed(names: &[&str]) -> String {
+    let more = names.len().saturating_sub(NAMED);
+    let first = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{first} and {more} more") } else { first }
+}
+
+/// A source's description without the mark that says whose it is.
+fn own_words(description: &str) -> &str {
+    let marked = description.strip_prefix("[from the source").and_then(|rest| rest.split_once("] "));
+    marked.map_or(description, |(_, words)| words)
 }
 
 fn first_sentence(text: &str) -> &str {

@@ -12,7 +12,7 @@ use weft_model::offline::Offline;
 use weft_model::provider::{self, HttpModel, Protocol, ProviderConfig, Secret};
 use weft_model::{Catalog, Gate, Model, ModelInfo, Request, ToolSpec};
 use weft_store::{SpentScope, Store, Vault};
-use weft_tool::{Guard, Registry, Role, Secrets};
+use weft_tool::{Guard, Registry, Role, Secrets, Tool as _, toolbox};
 
 use crate::agent::Agent;
 use crate::audit::AuditWitness;
@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::config::{Config, ProviderSettings};
 use crate::engine::{Env, Shared, Tape};
 use crate::error::EngineError;
+use crate::lazy::{self, RequestTools};
 use crate::paths::Home;
 use crate::prompt::Prompt;
 use crate::secrets::secrets;
@@ -178,10 +179,12 @@ impl Models {
         let skills = Skills::find(&shared.home, workspace);
         let system = Prompt { agent: &agent, workspace, today: state.created_at, skills: &skills }.compose();
         let ours = if skills.found.is_empty() { &self.tools } else { &self.tools_with_skills };
-        let (all, guard) = with_toolbox(shared, workspace, ours);
-        let all = with_extras(shared, state, &agent, all);
+        let wanted = wanted(state, &agent);
+        let (all, guard) = with_toolbox(shared, workspace, ours, &wanted);
+        let all = with_extras(shared, &wanted, all);
+        let may_use = |tool: &&ToolSpec| agent.may_use(&tool.name) || toolbox::names(&state.loaded, &tool.name);
         let tools = match &agent.tools {
-            Some(_) => all.iter().filter(|tool| agent.may_use(&tool.name)).cloned().collect(),
+            Some(_) => all.iter().filter(may_use).cloned().collect(),
             None => all,
         };
         let info = self.catalog.find(&name.provider, &name.model);
@@ -319,27 +322,51 @@ fn apply(providers: &mut Vec<ProviderConfig>, name: &str, settings: &ProviderSet
 }
 
 /// Our tools and what the toolbox has for this workspace now, with the guard over all of them.
-fn with_toolbox(shared: &Shared, workspace: &Path, ours: &Arc<[ToolSpec]>) -> (Arc<[ToolSpec]>, Arc<Guard>) {
+fn with_toolbox(
+    shared: &Shared,
+    workspace: &Path,
+    ours: &Arc<[ToolSpec]>,
+    wanted: &[String],
+) -> (Arc<[ToolSpec]>, Arc<Guard>) {
     let known = shared.guard.registry();
-    let mut more = shared.toolbox.as_ref().map(|toolbox| toolbox.tools(workspace)).unwrap_or_default();
+    let mut more = shared.toolbox.as_ref().map(|toolbox| toolbox.tools(workspace, wanted)).unwrap_or_default();
     // A tool from outside never takes the place of one of ours.
     more.retain(|tool| known.get(tool.name()).is_none());
     if more.is_empty() {
         return (Arc::clone(ours), Arc::clone(&shared.guard));
     }
-    let outside = more.iter().cloned().fold(Registry::default(), Registry::with);
-    let all = ours.iter().cloned().chain(specs(&outside).iter().cloned()).collect();
-    let registry = more.into_iter().fold(known.clone(), Registry::with);
-    (all, Arc::new(shared.guard.with_registry(registry)))
+    let mut registry = more.iter().cloned().fold(known.clone(), Registry::with);
+    let mut all: Vec<ToolSpec> = ours.to_vec();
+    if lazy::are_many(&more) {
+        let on_request = Arc::new(RequestTools::with_sources(known, &more));
+        let told = ToolSpec {
+            name: on_request.name().to_owned(),
+            description: on_request.description().to_owned(),
+            schema: on_request.schema().clone(),
+        };
+        match all.iter_mut().find(|spec| spec.name == lazy::TOOL) {
+            Some(spec) => *spec = told,
+            None => all.push(told),
+        }
+        registry = registry.with(on_request);
+        more.retain(|tool| toolbox::names(wanted, tool.name()));
+    }
+    let outside = more.into_iter().fold(Registry::default(), Registry::with);
+    all.extend(specs(&outside).iter().cloned());
+    (all.into(), Arc::new(shared.guard.with_registry(registry)))
 }
 
-/// Behind them the tools that were asked for in this session, or that the agent names.
-fn with_extras(shared: &Shared, state: &State, agent: &Agent, all: Arc<[ToolSpec]>) -> Arc<[ToolSpec]> {
-    let named = agent.tools.iter().flatten();
-    let mut wanted: Vec<&String> = state.loaded.iter().chain(named).collect();
+/// The names of tools that were asked for in this session, then those that the agent names.
+fn wanted(state: &State, agent: &Agent) -> Vec<String> {
+    let mut wanted: Vec<String> = state.loaded.iter().cloned().chain(agent.wants()).collect();
     let mut seen = std::collections::HashSet::new();
-    wanted.retain(|name| seen.insert(*name));
-    let find = |name: &&String| shared.guard.registry().extras().find(|spec| spec.name == name.as_str());
+    wanted.retain(|name| seen.insert(name.clone()));
+    wanted
+}
+
+/// Behind them the extras of ours that are wanted.
+fn with_extras(shared: &Shared, wanted: &[String], all: Arc<[ToolSpec]>) -> Arc<[ToolSpec]> {
+    let find = |name: &String| shared.guard.registry().extras().find(|spec| spec.name == name.as_str());
     let mut extras = wanted.iter().filter_map(find).map(spec).peekable();
     if extras.peek().is_none() {
         return all;

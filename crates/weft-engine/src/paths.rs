@@ -53,6 +53,11 @@ impl Home {
         self.state.join("locks")
     }
 
+    /// Answers on their way to a process that is at work.
+    pub fn mail(&self) -> PathBuf {
+        self.state.join("answers")
+    }
+
     /// What the person has allowed for good.
     pub fn permissions(&self) -> PathBuf {
         self.config.join("permissions.toml")

@@ -185,7 +185,7 @@ impl SkillTool {
 }
 
 impl Skill {
-    fn whole(&self) -> String {
+    pub(crate) fn whole(&self) -> String {
         let files = self.files();
         let more = if files.is_empty() { String::new() } else { format!("\n\nIts files: {}", files.join(", ")) };
         format!("<skill name=\"{}\" folder=\"{}\">\n{}\n</skill>{more}", self.name, self.folder.display(), self.body)

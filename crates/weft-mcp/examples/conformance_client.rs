@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use weft_core::{CallId, SessionId};
 use weft_mcp::client::Call;
-use weft_mcp::client::host::{Caller, Host, Question, Sample, Sampled};
+use weft_mcp::client::host::{Caller, Handle, Host, Question, Sample, Sampled, Secret};
 use weft_mcp::config::{Origin, SourceTable};
 use weft_mcp::oauth::Tokens;
 use weft_mcp::sources::{Source, Surroundings};
@@ -38,6 +38,11 @@ struct Agreeable;
 impl Host for Agreeable {
     fn ask(&self, _: Caller, _: Question) -> BoxFuture<'static, Option<String>> {
         Box::pin(std::future::ready(Some(String::new())))
+    }
+
+    fn credential(&self, _: Caller, secret: Secret) -> BoxFuture<'static, Result<Handle, String>> {
+        let handle: Handle = Box::new(move || (secret.reveal)().ok_or_else(|| "there is none".to_owned()));
+        Box::pin(async move { Ok(handle) })
     }
 
     fn sample(&self, _: Caller, _: String, _: Sample) -> BoxFuture<'static, Result<Sampled, String>> {
@@ -89,6 +94,7 @@ async fn main() {
         cache: None,
         trust: Trust::open(folder.path()),
         tokens: Some(Arc::new(Pocket::default())),
+        fencing: None,
         client_metadata_url: Some("https://conformance-test.local/client-metadata.json".to_owned()),
     };
     let sources = Sources::new(vec![config], folder.path(), around);

@@ -10,6 +10,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use weft_tool::{Context, Finished, Need, Permit, Policy, Tool};
 
+use crate::client::host::Caller;
 use crate::client::http;
 use crate::config::Transport;
 use crate::naming;
@@ -63,7 +64,11 @@ impl ApiTool {
     async fn send(&self, context: &Context, input: Value) -> Result<String, String> {
         let request = self.request(&input)?;
         let Transport::Api { headers, .. } = &self.source.config.transport else { return Err("not an API".to_owned()) };
-        let (headers, redaction) = self.source.headers(headers).map_err(|error| error.to_string())?;
+        let (headers, redaction) = self
+            .source
+            .headers_for(Caller { session: context.session, call: context.call.clone() }, headers)
+            .await
+            .map_err(|error| error.to_string())?;
         let client = http::client()?;
         let method = request.method.parse().map_err(|_| "not a method".to_owned())?;
         let mut builder = client.request(method, request.url).headers(headers.into_iter().collect());

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::confine::{self, Confinement, NetworkWords};
 use crate::naming;
 
 /// One `[sources.NAME]` table.
@@ -46,6 +47,12 @@ pub struct SourceTable {
     /// Believe the source when it says that a tool only reads. Counts in the user's settings only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust_hints: Option<bool>,
+    /// Run it in a sandbox. Counts in the user's settings only; a project's always are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<bool>,
+    /// What it reaches from there: `"off"`, `"open"` or a list of domains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkWords>,
 }
 
 /// A source that can be used.
@@ -57,6 +64,8 @@ pub struct SourceConfig {
     pub enabled: bool,
     pub timeout_seconds: Option<u64>,
     pub trust_hints: bool,
+    /// What its process runs in, before the person has said more.
+    pub confinement: Confinement,
 }
 
 /// How a source is reached.
@@ -118,6 +127,7 @@ impl SourceTable {
             enabled: self.enabled.unwrap_or(true),
             timeout_seconds: self.timeout_seconds,
             trust_hints: of_user && self.trust_hints.unwrap_or(false),
+            confinement: confine::by_settings(&origin, self.sandbox, self.network),
             origin,
         })
     }

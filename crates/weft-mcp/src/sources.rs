@@ -13,17 +13,19 @@ use rmcp::model::Tool as McpToolInfo;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use weft_tool::service::ServiceSpec;
-use weft_tool::{Redaction, Tool, Toolbox};
+use weft_tool::{PromptOffer, Redaction, Tool, Toolbox};
 
 use crate::api::ApiTool;
 use crate::bridge;
 use crate::client::handler::Handler;
-use crate::client::host::Host;
+use crate::client::host::{Caller, Host, Secret};
 use crate::client::{self, Connection, SourceError};
 use crate::config::{OAuthClient, Origin, SourceConfig, Transport};
+use crate::confine::{self, Confinement, Fencing};
 use crate::limits::Limits;
 use crate::naming;
 use crate::oauth;
+use crate::prompts;
 use crate::trust::Trust;
 
 /// Looks something up by name: an environment variable, or a secret in the vault.
@@ -42,6 +44,8 @@ pub struct Surroundings {
     pub trust: Trust,
     /// Where signed-in sources' tokens are kept.
     pub tokens: Option<Arc<dyn oauth::Tokens>>,
+    /// Makes sandboxes for processes; without it they run freely.
+    pub fencing: Option<Fencing>,
     /// Where this program describes itself to sign-in servers, if it does.
     pub client_metadata_url: Option<String>,
 }
@@ -62,6 +66,8 @@ pub struct Source {
     link: tokio::sync::Mutex<Link>,
     listing: Mutex<Option<Listing>>,
     stale: Arc<AtomicBool>,
+    /// The list is from an earlier run, and the source may have changed since.
+    remembered: AtomicBool,
     /// The last thing that people were told about it.
     said: Mutex<String>,
     starts: AtomicU32,
@@ -116,15 +122,18 @@ impl Sources {
         join_all(self.sources.iter().map(|source| source.close())).await;
     }
 
-    fn usable<'a>(&'a self, workspace: &'a Path) -> impl Iterator<Item = &'a Arc<Source>> {
-        self.sources.iter().filter(move |source| source.config.enabled && source.belongs_to(workspace))
+    /// The sources that are switched on here, by the settings or by what a session wants.
+    fn usable<'a>(&'a self, workspace: &'a Path, wanted: &'a [String]) -> impl Iterator<Item = &'a Arc<Source>> {
+        self.sources
+            .iter()
+            .filter(move |source| (source.config.enabled || source.is_wanted(wanted)) && source.belongs_to(workspace))
     }
 
-    async fn make_ready(&self, workspace: &Path) -> Vec<String> {
+    async fn make_ready(&self, workspace: &Path, wanted: &[String]) -> Vec<String> {
         let is_new = self.workspaces.lock().unwrap_or_else(PoisonError::into_inner).insert(workspace.to_owned());
         let mut waiting = Vec::new();
         let mut notices = Vec::new();
-        for source in self.usable(workspace) {
+        for source in self.usable(workspace, wanted) {
             if is_new {
                 source.tell_roots().await;
             }
@@ -156,18 +165,37 @@ impl Sources {
 }
 
 impl Toolbox for Sources {
-    fn ready<'a>(&'a self, workspace: &'a Path) -> BoxFuture<'a, Vec<String>> {
-        Box::pin(self.make_ready(workspace))
+    fn ready<'a>(&'a self, workspace: &'a Path, wanted: &'a [String]) -> BoxFuture<'a, Vec<String>> {
+        Box::pin(self.make_ready(workspace, wanted))
     }
 
-    fn tools(&self, workspace: &Path) -> Vec<Arc<dyn Tool>> {
+    fn tools(&self, workspace: &Path, wanted: &[String]) -> Vec<Arc<dyn Tool>> {
         let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
-        for source in self.usable(workspace) {
+        for source in self.usable(workspace, wanted) {
             if self.around.trust.allows(&source.config) {
                 tools.extend(source.tools());
             }
         }
         tools
+    }
+
+    fn prompts(&self, workspace: &Path) -> Vec<PromptOffer> {
+        let usable = self.usable(workspace, &[]).filter(|source| self.around.trust.allows(&source.config));
+        usable.flat_map(prompts::offers).collect()
+    }
+
+    fn prompt<'a>(
+        &'a self,
+        workspace: &'a Path,
+        source: &'a str,
+        name: &'a str,
+        arguments: &'a str,
+    ) -> BoxFuture<'a, Result<String, String>> {
+        Box::pin(async move {
+            let source = self.usable(workspace, &[]).find(|usable| usable.config.name == source);
+            let source = source.ok_or_else(|| "its source is not there".to_owned())?;
+            prompts::fill(source, name, arguments).await
+        })
     }
 }
 
@@ -186,11 +214,13 @@ impl Source {
             link: tokio::sync::Mutex::default(),
             listing: Mutex::default(),
             stale: Arc::default(),
+            remembered: AtomicBool::new(false),
             said: Mutex::default(),
             starts: AtomicU32::new(0),
         };
         let known = source.cache_file().and_then(|file| std::fs::read(file).ok());
-        let known = known.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let known: Option<Listing> = known.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        source.remembered.store(known.is_some(), Ordering::Relaxed);
         *source.listing.lock().unwrap_or_else(PoisonError::into_inner) = known;
         source
     }
@@ -200,6 +230,14 @@ impl Source {
             Origin::User => true,
             Origin::Project { workspace: own, .. } => own == workspace,
         }
+    }
+
+    /// Whether a session has asked for its tools.
+    fn is_wanted(&self, wanted: &[String]) -> bool {
+        let name = &self.config.name;
+        [format!("mcp__{name}__"), format!("api__{name}__")]
+            .iter()
+            .any(|beginning| wanted.iter().any(|tool| tool.starts_with(beginning.as_str())))
     }
 
     /// How often it was started.
@@ -259,8 +297,8 @@ impl Source {
 
     /// Asks the source what it offers, and remembers it.
     pub async fn list(self: Arc<Self>) -> Result<Listing, SourceError> {
-        self.stale.store(false, Ordering::Relaxed);
         let connection = self.connection().await?;
+        self.stale.store(false, Ordering::Relaxed);
         let mut listing = Listing { resources: connection.has_resources(), ..Listing::default() };
         if connection.has_tools() {
             let (tools, flooded) = connection.tools().await?;
@@ -318,6 +356,10 @@ impl Source {
         match self.connect().await {
             Ok(connection) => {
                 let connection = Arc::new(connection);
+                // Now that it is there, the next turn asks again what it offers.
+                if self.remembered.swap(false, Ordering::Relaxed) {
+                    self.stale.store(true, Ordering::Relaxed);
+                }
                 *link = Link { connection: Some(Arc::clone(&connection)), ..Link::default() };
                 tokio::spawn(end_when_idle(Arc::downgrade(self), Arc::downgrade(&connection), self.around.limits.idle));
                 Ok(connection)
@@ -348,7 +390,10 @@ impl Source {
             Transport::Stdio { command, args, cwd, env } => {
                 let (env, redaction) = self.resolve(env)?;
                 let spec = self.service(command, args, cwd.as_deref(), env);
-                client::stdio::connect(name, &spec, handler, redaction, limits).await
+                let confinement = self.around.trust.confinement(&self.config);
+                let fence = || confine::fence(&self.config, &confinement, self.around.fencing.as_ref(), &self.base());
+                let connected = client::stdio::connect(name, &spec, fence, handler, redaction, limits).await;
+                connected.map_err(|error| self.with_advice(error, &confinement))
             }
             Transport::Http { url, headers, client } => {
                 let (headers, redaction) = self.headers(headers)?;
@@ -364,14 +409,34 @@ impl Source {
         }
     }
 
-    fn service(&self, command: &str, args: &[String], cwd: Option<&str>, env: BTreeMap<String, String>) -> ServiceSpec {
-        let base = match &self.config.origin {
+    /// A server that does not start in a sandbox may need what that keeps from it.
+    fn with_advice(&self, error: SourceError, confinement: &Confinement) -> SourceError {
+        match (error, confinement) {
+            (SourceError::Start { source_name, reason }, Confinement::Sandboxed { .. }) => {
+                let more = match &self.config.origin {
+                    Origin::User => "`sandbox` and `network` in its settings say what it may do",
+                    Origin::Project { .. } => "`weft sources allow --help` tells how to let it do more",
+                };
+                let reason = format!("{reason} (it runs {}; {more})", confinement.in_words());
+                SourceError::Start { source_name, reason }
+            }
+            (error, Confinement::Sandboxed { .. } | Confinement::Free) => error,
+        }
+    }
+
+    /// The folder that it works in.
+    fn base(&self) -> PathBuf {
+        match &self.config.origin {
             Origin::Project { workspace, .. } => workspace.clone(),
             Origin::User => {
                 let workspaces = self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
                 workspaces.first().cloned().unwrap_or_else(|| PathBuf::from("."))
             }
-        };
+        }
+    }
+
+    fn service(&self, command: &str, args: &[String], cwd: Option<&str>, env: BTreeMap<String, String>) -> ServiceSpec {
+        let base = self.base();
         // A command is looked up in PATH unless it is written as a path.
         let program = if command.contains('/') { base.join(command).into() } else { command.into() };
         ServiceSpec {
@@ -387,7 +452,54 @@ impl Source {
         &self,
         headers: &BTreeMap<String, String>,
     ) -> Result<(HashMap<HeaderName, HeaderValue>, Redaction), SourceError> {
-        let (headers, redaction) = self.resolve(headers)?;
+        self.checked(self.resolve(headers)?)
+    }
+
+    /// The headers for one call of a session, whose secrets come through the broker.
+    pub async fn headers_for(
+        &self,
+        caller: Caller,
+        headers: &BTreeMap<String, String>,
+    ) -> Result<(HashMap<HeaderName, HeaderValue>, Redaction), SourceError> {
+        let Some(host) = self.host.get() else { return self.headers(headers) };
+        let mut handles = Vec::new();
+        for (name, value) in headers {
+            let Some((before, lookup, key)) = self.points_to(value) else { continue };
+            let key_of_lookup = key.to_owned();
+            let secret = Secret {
+                name: key.to_owned(),
+                source: self.config.name.clone(),
+                of_project: self.config.origin != Origin::User,
+                reveal: Arc::new(move || lookup(&key_of_lookup)),
+            };
+            let handle = host.credential(caller.clone(), secret).await;
+            let refused = |reason| SourceError::Refused { source_name: self.config.name.clone(), reason };
+            handles.push((name.clone(), before.to_owned(), handle.map_err(refused)?));
+        }
+        let plain = headers.iter().filter(|(_, value)| self.points_to(value).is_none());
+        let (mut resolved, redaction) = self.resolve(&plain.map(|(n, v)| (n.clone(), v.clone())).collect())?;
+        let mut secrets = Vec::new();
+        for (name, before, handle) in handles {
+            let secret = handle().map_err(|reason| self.failed(reason))?;
+            resolved.insert(name, format!("{before}{secret}"));
+            secrets.push(secret);
+        }
+        self.checked((resolved, redaction.and(secrets)))
+    }
+
+    /// Where a value is kept, if it is a secret: what stands before it, how it is looked up, its name.
+    fn points_to<'a>(&self, value: &'a str) -> Option<(&'a str, Lookup, &'a str)> {
+        if let Some(variable) = value.strip_prefix("env:") {
+            return Some(("", Arc::clone(&self.around.env), variable));
+        }
+        let (before, key) = value.split_once("vault:")?;
+        (before.is_empty() || before.ends_with(' ')).then(|| (before, Arc::clone(&self.around.vault), key))
+    }
+
+    fn checked(
+        &self,
+        (headers, redaction): (BTreeMap<String, String>, Redaction),
+    ) -> Result<(HashMap<HeaderName, HeaderValue>, Redaction), SourceError> {
         let mut resolved = HashMap::new();
         for (name, value) in headers {
             let parsed = HeaderName::try_from(name.as_str()).ok().zip(HeaderValue::try_from(value.as_str()).ok());

@@ -5,11 +5,21 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::{Origin, SourceConfig};
+use crate::confine::Confinement;
 
 #[derive(Debug, Clone)]
 pub struct Trust {
     file: PathBuf,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Allowed {
+    /// For people who look into the file.
+    what: String,
+    confinement: Confinement,
 }
 
 impl Trust {
@@ -26,9 +36,21 @@ impl Trust {
         }
     }
 
-    pub fn allow(&self, source: &SourceConfig) -> io::Result<()> {
+    /// What its process runs in.
+    pub fn confinement(&self, source: &SourceConfig) -> Confinement {
+        match &source.origin {
+            Origin::User => source.confinement.clone(),
+            Origin::Project { .. } => self
+                .read()
+                .remove(&source.fingerprint())
+                .map_or_else(|| source.confinement.clone(), |allowed| allowed.confinement),
+        }
+    }
+
+    pub fn allow(&self, source: &SourceConfig, confinement: Confinement) -> io::Result<()> {
         let mut allowed = self.read();
-        allowed.insert(source.fingerprint(), format!("{} {}", source.name, source.in_words()));
+        let what = format!("{} {}", source.name, source.in_words());
+        allowed.insert(source.fingerprint(), Allowed { what, confinement });
         self.write(&allowed)
     }
 
@@ -43,11 +65,11 @@ impl Trust {
     }
 
     /// A file that cannot be read allows nothing.
-    fn read(&self) -> BTreeMap<String, String> {
+    fn read(&self) -> BTreeMap<String, Allowed> {
         std::fs::read(&self.file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
-    fn write(&self, allowed: &BTreeMap<String, String>) -> io::Result<()> {
+    fn write(&self, allowed: &BTreeMap<String, Allowed>) -> io::Result<()> {
         if let Some(folder) = self.file.parent() {
             std::fs::create_dir_all(folder)?;
         }

@@ -355,6 +355,7 @@ fn project(connection: &Connection, n: i64, append: &Append, event: &Event) -> R
         Event::RoundFailed(failed) => record_spent(connection, append, failed.spent.as_ref()),
         Event::TitleSet(set) => record_spent(connection, append, set.spent.as_ref()),
         Event::Compacted(compacted) => record_spent(connection, append, compacted.spent.as_ref()),
+        Event::Sampled(sampled) => record_spent(connection, append, Some(&sampled.spent)),
         Event::SessionStarted(_)
         | Event::ModeSet(_)
         | Event::ModelSet(_)

@@ -18,7 +18,7 @@ fn open(folder: &std::path::Path) -> Store {
 async fn say(store: &Store, state: &mut State, text: &str) -> Result<(), StoreError> {
     let content = vec![UserPart::text(text)];
     let input = InputId::from_random(state.seq);
-    let event: Event = InputReceived { input, content, delivery: Delivery::FollowUp }.into();
+    let event: Event = InputReceived { input, content, delivery: Delivery::FollowUp, shorthand: None }.into();
     let mut after = state.clone();
     after.apply(state.seq + 1, Timestamp(1), &event);
     store.append(Append::new(state.seq, &after, Timestamp(1), vec![event])).await?;

@@ -46,5 +46,5 @@ pub use redact::{Redaction, Secrets};
 pub use registry::{Registry, Spec};
 pub use sandbox::{Sandbox, SandboxPlaces, SandboxSettings};
 pub use tool::{Context, Finished, LiveSink, Tool};
-pub use toolbox::Toolbox;
+pub use toolbox::{PromptOffer, Toolbox};
 pub use witness::{Deed, Moment, Witness};

@@ -27,6 +27,12 @@ impl Redaction {
         Self { by_looks: true, secrets: secrets.into() }
     }
 
+    /// These, and more.
+    #[must_use]
+    pub fn and(&self, more: impl IntoIterator<Item = String>) -> Self {
+        Self::new(self.secrets.iter().cloned().chain(more))
+    }
+
     /// As a source that never changes.
     pub fn fixed(self) -> Secrets {
         Arc::new(move || self.clone())

@@ -6,11 +6,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use crate::process::{SpawnError, is_secret_variable};
 use crate::redact::Redaction;
+use crate::sandbox::Fence;
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -24,10 +25,11 @@ pub struct ServiceSpec {
 }
 
 /// A process that serves, with everything it started. Dropping it kills them all.
-#[derive(Debug)]
 pub struct Service {
     child: Child,
     group: Option<Pid>,
+    /// What it runs in, with its way to the network.
+    _fence: Option<Box<Fence>>,
 }
 
 /// The three pipes of a service.
@@ -40,9 +42,25 @@ pub struct Pipes {
 
 impl Service {
     #[allow(clippy::disallowed_methods, reason = "with `process`, this is the place that starts processes")]
-    pub fn start(spec: &ServiceSpec, redaction: &Redaction) -> Result<(Self, Pipes), SpawnError> {
-        let mut command = Command::new(&spec.program);
-        command.args(&spec.args);
+    pub fn start(
+        spec: &ServiceSpec,
+        redaction: &Redaction,
+        fence: Option<Box<Fence>>,
+    ) -> Result<(Self, Pipes), SpawnError> {
+        let mut command = match &fence {
+            Some(fence) => {
+                let mut command = Command::new(fence.program());
+                let words = std::iter::once(spec.program.clone()).chain(spec.args.iter().cloned());
+                // A sandbox makes a session of its own, which only one that leads no group can.
+                command.args(fence.arguments(words));
+                command
+            }
+            None => {
+                let mut command = Command::new(&spec.program);
+                command.args(&spec.args).process_group(0);
+                command
+            }
+        };
         for (name, value) in std::env::vars_os() {
             let known = value.to_str().is_some_and(|value| redaction.covers(value));
             if known || name.to_str().is_some_and(is_secret_variable) {
@@ -51,7 +69,7 @@ impl Service {
         }
         command.envs(spec.env.iter().map(|(name, value)| (name, value))).current_dir(&spec.cwd);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.process_group(0).kill_on_drop(true);
+        command.kill_on_drop(true);
         let mut child = command.spawn().map_err(|source| {
             if spec.cwd.is_dir() {
                 SpawnError::NotStarted { program: spec.program.to_string_lossy().into_owned(), source }
@@ -65,7 +83,7 @@ impl Service {
             let source = std::io::Error::other("a pipe is missing");
             return Err(SpawnError::NotStarted { program: spec.program.to_string_lossy().into_owned(), source });
         };
-        Ok((Self { child, group }, Pipes { stdin, stdout, stderr }))
+        Ok((Self { child, group, _fence: fence }, Pipes { stdin, stdout, stderr }))
     }
 
     /// How it ended, if it has.
@@ -77,7 +95,10 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         if let Some(group) = self.group {
-            let _ = kill_process_group(group, Signal::KILL);
+            // A sandbox that has just been started leads no group yet.
+            if kill_process_group(group, Signal::KILL).is_err() {
+                let _ = kill_process(group, Signal::KILL);
+            }
         }
     }
 }

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use weft_core::event::{EndReason, Event, Recorded, RoundAnswered};
 use weft_core::message::Part;
-use weft_core::{AskKind, SessionId, State, Status};
+use weft_core::{Ask, SessionId, State, Status};
 use weft_engine::{Engine, Live, Watch};
 
 use crate::exit::Exit;
 use crate::show::rows::{naming_session, note, problem, sentence};
-use crate::show::style::{DIM, Line};
+use crate::show::style::{DIM, Line, Look};
 use crate::show::transcript::Transcript;
 use crate::show::units::duration;
+use crate::show::width::wrap;
 use crate::spoken::Spoken;
 use crate::{out, show};
 
@@ -149,6 +150,10 @@ impl Headless {
                 Some(self.ended(&ended.reason))
             }
             (_, Status::Waiting) => Some(self.waiting()),
+            (Event::AskRaised(raised), Status::Running) if self.state.is_inquiry(raised.ask.id) => {
+                self.inquiring(&raised.ask);
+                None
+            }
             (_, Status::Idle | Status::Failed | Status::Running) => None,
         }
     }
@@ -186,25 +191,20 @@ impl Headless {
     /// Says what is asked and how to answer.
     pub fn waiting(&mut self) -> Exit {
         let look = out::look_stderr();
-        let asks: Vec<_> = self.state.open_asks().cloned().collect();
-        let mut lines = Vec::new();
-        for ask in &asks {
-            let view =
-                show::card::CardView { ask, chosen: &[], writing: false, behind: 0, detail_rows: 10, keys: false };
-            lines.extend(show::card::card_lines(&view, &look));
-            let words = match &ask.kind {
-                AskKind::Approval { grant: Some(_), .. } => {
-                    format!("Answer with: `weft answer {} yes|session|no`", ask.id)
-                }
-                AskKind::Approval { grant: None, .. } => format!("Answer with: `weft answer {} yes|no`", ask.id),
-                AskKind::Question { .. } => format!("Answer with: `weft answer {} ANSWER`", ask.id),
-            };
-            lines.push(Line { spans: sentence(&words, DIM, &look) }.indented(show::style::GUTTER));
-        }
+        let mut lines: Vec<Line> = self.state.open_asks().flat_map(|ask| ask_lines(ask, &look)).collect();
         lines.extend(note(&format!("Waiting for an answer. Then: `weft resume {}`", self.session), &look));
         self.end_line();
         out::tell(&lines);
         Exit::Waiting
+    }
+
+    /// A call that runs has a question: it can be answered from elsewhere while this process waits.
+    fn inquiring(&mut self, ask: &Ask) {
+        let look = out::look_stderr();
+        let mut lines = ask_lines(ask, &look);
+        lines.extend(note("Waiting for an answer from another terminal. Ctrl+C stops.", &look));
+        self.end_line();
+        out::tell(&lines);
     }
 
     fn text(&mut self, text: &str) {
@@ -225,6 +225,19 @@ impl Headless {
             plain.end_line();
         }
     }
+}
+
+/// A question with the ways to answer it.
+fn ask_lines(ask: &Ask, look: &Look) -> Vec<Line> {
+    let view = show::card::CardView { ask, chosen: &[], writing: false, behind: 0, detail_rows: 10, keys: false };
+    let mut lines = show::card::card_lines(&view, look);
+    let ways = format!("Answer with: `weft answer {} {}`", ask.id, show::card::ways_to_answer(&ask.kind));
+    let grant = show::card::grant_in_words(&ask.kind);
+    for words in std::iter::once(ways).chain(grant) {
+        let wrapped = wrap(&sentence(&words, DIM, look), look.measure());
+        lines.extend(wrapped.into_iter().map(|line| line.indented(show::style::GUTTER)));
+    }
+    lines
 }
 
 impl Plain {

@@ -6,6 +6,7 @@ mod audit_args;
 mod commands;
 mod exit;
 mod headless;
+mod host;
 mod offer;
 mod open;
 mod out;

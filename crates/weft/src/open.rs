@@ -1,16 +1,18 @@
 //! Opens the engine for the folder that the command was started in.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Context as _;
 use weft_core::{Cost, Limits, ModelName, SessionId};
 use weft_engine::agent::Agent;
 use weft_engine::{Engine, Home, Loaded, NewSession, Setup, Tape};
 use weft_model::cassette::Cassette;
+use weft_tool::Toolbox;
 
 use crate::args::{ChatArgs, WorkArgs};
 use crate::exit::UsageError;
+use crate::host::EngineHost;
 use crate::show::plain::plain_words;
 use crate::{out, show, size, sources};
 
@@ -92,13 +94,15 @@ fn tell_warnings(opened: &Opened) {
 /// Opens everything, for who tells of it in another way.
 pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::Result<Opened> {
     let workspace = workspace()?;
-    let sources = sources::open(&home, &loaded.config, &workspace);
     let mut setup = Setup::new(home.clone(), loaded.config);
+    let sources = sources::open(&home, &setup.config, &workspace, &setup.network_log);
     setup.tape = tape;
-    if !sources.sources.all().is_empty() {
-        setup.toolbox = Some(sources.sources);
-    }
+    let toolbox = (!sources.sources.all().is_empty()).then_some(sources.sources);
+    setup.toolbox = toolbox.clone().map(|sources| sources as Arc<dyn Toolbox>);
     let engine = Engine::open(setup)?;
+    if let Some(sources) = toolbox {
+        sources.set_host(Arc::new(EngineHost { engine: engine.downgrade() }));
+    }
     let warnings = loaded.warnings.into_iter().chain(sources.warnings).collect();
     Ok(Opened { engine, home, workspace, warnings })
 }

@@ -26,8 +26,17 @@ pub enum SourcesCommand {
     },
     /// Start a source and show what it offers
     Test { name: String },
-    /// Allow a source that comes with this project
-    Allow { name: String },
+    /// Allow a source that comes with this project. Its process runs in a sandbox: it can write in the
+    /// project's folder alone, reads no secrets, and has no network unless you say so
+    Allow {
+        name: String,
+        /// Let it reach the network
+        #[arg(long)]
+        network: bool,
+        /// Run it without a sandbox, with all that you can do yourself
+        #[arg(long)]
+        no_sandbox: bool,
+    },
     /// Sign in to a source with a browser
     Login { name: String },
     /// Keep a secret for sources in the vault, as `vault:NAME`

@@ -3,20 +3,21 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use weft_engine::{Config, Home};
+use weft_engine::{Config, Home, NetworkLog};
+use weft_mcp::confine::Fencing;
 use weft_mcp::oauth::Tokens;
 use weft_mcp::sources::Surroundings;
 use weft_mcp::trust::Trust;
 use weft_mcp::{Limits, Sources, files};
 use weft_store::{Secret, Vault};
-use weft_tool::Redaction;
+use weft_tool::{Redaction, SandboxSettings};
 
 pub struct Opened {
     pub sources: Arc<Sources>,
     pub warnings: Vec<String>,
 }
 
-pub fn open(home: &Home, config: &Config, workspace: &Path) -> Opened {
+pub fn open(home: &Home, config: &Config, workspace: &Path, network: &NetworkLog) -> Opened {
     let found = files::find(&config.sources, workspace);
     let vault = Arc::new(Vault::open(&home.config));
     let lookup = Arc::clone(&vault);
@@ -28,9 +29,19 @@ pub fn open(home: &Home, config: &Config, workspace: &Path) -> Opened {
         cache: Some(home.cache.clone()),
         trust: Trust::open(&home.config),
         tokens: Some(Arc::new(VaultTokens { vault })),
+        fencing: Some(fencing(home, config, network)),
         client_metadata_url: None,
     };
     Opened { sources: Arc::new(Sources::new(found.sources, workspace, around)), warnings: found.warnings }
+}
+
+/// Sandboxes for the processes of sources: as for commands, but for what each may reach.
+fn fencing(home: &Home, config: &Config, log: &NetworkLog) -> Fencing {
+    let (home, usual, log) = (home.clone(), config.sandbox.clone(), log.clone());
+    Arc::new(move |source, network| {
+        let settings = SandboxSettings { network: network.clone(), ..usual.clone() };
+        home.sandbox(settings).reporting(log.report(source))
+    })
 }
 
 /// Tokens of signed-in sources, in the vault.

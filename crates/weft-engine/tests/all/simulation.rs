@@ -334,7 +334,9 @@ impl Schedule {
         let busy = self.world.is_busy();
         let ask = state.open_asks().next().filter(|_| self.random.chance(50));
         let result = match ask {
-            Some(ask) => rival.record_answer(session, ask.id, Answer::Reject { message: None }, "rival").await,
+            Some(ask) => {
+                rival.record_answer(session, ask.id, Answer::Reject { message: None }, "rival").await.map(drop)
+            }
             None => rival.set_mode(session, if state.mode == Mode::Ask { Mode::Auto } else { Mode::Ask }).await,
         };
         match result {

@@ -10,6 +10,10 @@ const MOST_FIELDS: usize = 20;
 const LONGEST_QUESTION: usize = 600;
 const LONGEST_OPTION: usize = 100;
 const MOST_OPTIONS: usize = 30;
+/// An answer cannot be empty, so this stands for one.
+const LEFT_OUT: &str = "-";
+/// So that a person can say no to a form in words, from everywhere.
+const DECLINED: &str = "decline";
 
 /// What became of a form.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +30,18 @@ struct Field<'a> {
     /// What can be chosen: the value and how it is shown.
     choices: Vec<(Value, String)>,
     several: bool,
+}
+
+/// A message with an address that the person may open; Weft does not. None if it is no address that
+/// can be shown whole.
+pub fn with_address(message: &str, address: &str) -> Option<String> {
+    let url = url::Url::parse(address).ok().filter(|url| matches!(url.scheme(), "https" | "http"))?;
+    let host = url.host_str()?;
+    let text = format!(
+        "{}\nOpen this address yourself if you trust {host}, then answer: {url}",
+        naming::clean(message, LONGEST_QUESTION / 3)
+    );
+    (url.as_str().len() + host.len() < LONGEST_QUESTION / 2).then_some(text)
 }
 
 /// Asks for everything in the form. `ask` puts one question and returns what was answered.
@@ -55,7 +71,9 @@ pub async fn fill<A: Future<Output = Option<String>>>(
     let mut content = Map::new();
     for (name, schema) in properties {
         let field = Field::new(name, schema, required.contains(&name.as_str()));
-        let Some(text) = ask(field.question(&intro)).await else { return Filled::Declined };
+        let Some(text) = ask(field.question(&intro)).await.filter(|text| text.trim() != DECLINED) else {
+            return Filled::Declined;
+        };
         match field.value(text.trim()) {
             Ok(Some(value)) => {
                 content.insert(name.clone(), value);
@@ -101,17 +119,18 @@ impl<'a> Field<'a> {
             text.push_str(&format!(": {}", naming::clean(description, LONGEST_QUESTION)));
         }
         if let Some(default) = self.schema.get("default") {
-            text.push_str(&format!(" (leave empty for {})", naming::clean(&shown(default), LONGEST_OPTION)));
+            text.push_str(&format!(" (`-` for {})", naming::clean(&shown(default), LONGEST_OPTION)));
         } else if !self.required {
-            text.push_str(" (may be left empty)");
+            text.push_str(" (`-` leaves it out)");
         }
+        text.push_str(&format!("\n`{DECLINED}` answers none of it."));
         let options = self.choices.iter().map(|(_, title)| title.clone()).collect();
         Question { text, options, several: self.several }
     }
 
     /// The answer as the field's value; nothing when the field is left out.
     fn value(&self, text: &str) -> Result<Option<Value>, ()> {
-        if text.is_empty() {
+        if matches!(text, "" | LEFT_OUT) {
             return match self.schema.get("default") {
                 Some(default) => Ok(Some(default.clone())),
                 None if self.required => Err(()),

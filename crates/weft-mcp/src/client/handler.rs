@@ -25,6 +25,8 @@ use crate::naming;
 const LONGEST_PROGRESS: usize = 200;
 /// A source may have this many questions open at once.
 const MOST_QUESTIONS: usize = 4;
+/// A call may ask a model this often.
+const MOST_SAMPLES: u32 = 10;
 
 pub struct Handler {
     pub source: String,
@@ -44,6 +46,8 @@ pub struct InFlight {
     pub caller: Option<Caller>,
     pub live: LiveSink,
     pub progress: Arc<Notify>,
+    /// How often it has asked a model.
+    pub samples: u32,
     /// Cancelled when the call is over, however it ended.
     pub over: CancellationToken,
 }
@@ -73,6 +77,15 @@ impl Handler {
         call.and_then(|call| call.caller.clone().zip(Some(call.over.clone())))
     }
 
+    fn count_sample(&self, caller: &Caller) -> bool {
+        let mut calls = self.calls();
+        let call = calls.iter_mut().find(|call| call.caller.as_ref() == Some(caller));
+        call.is_some_and(|call| {
+            call.samples += 1;
+            call.samples <= MOST_SAMPLES
+        })
+    }
+
     fn open(&self) -> Option<Open<'_>> {
         let open = self.asking.fetch_add(1, Ordering::Relaxed);
         let guard = Open(self);
@@ -92,9 +105,10 @@ impl Handler {
                     elicit::fill(&self.source, &message, &schema, ask).await
                 }
                 ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
-                    // The person opens it; Weft does not.
-                    let message = format!("{message}\nOpen this address if you trust it: {url}");
-                    elicit::fill(&self.source, &message, &serde_json::Value::Null, ask).await
+                    match elicit::with_address(&message, &url) {
+                        Some(message) => elicit::fill(&self.source, &message, &serde_json::Value::Null, ask).await,
+                        None => Filled::Declined,
+                    }
                 }
                 _ => Filled::Declined,
             }
@@ -113,11 +127,11 @@ impl rmcp::ClientHandler for Handler {
         let mut roots = RootsCapabilities::default();
         roots.list_changed = Some(true);
         capabilities.roots = Some(roots);
-        if self.host.is_some() {
-            capabilities.sampling = Some(SamplingCapability::default());
-            capabilities.elicitation =
-                Some(ElicitationCapability::new().with_form(Default::default()).with_url(Default::default()));
-        }
+        // Told in any case, because sources offer other tools to who cannot be asked. Where there is
+        // nobody, what they ask is declined.
+        capabilities.sampling = Some(SamplingCapability::default());
+        capabilities.elicitation =
+            Some(ElicitationCapability::new().with_form(Default::default()).with_url(Default::default()));
         // The newest version that is begun by shaking hands; a newer one is not negotiated like this.
         ClientConfig::new(capabilities, Implementation::new("weft", env!("CARGO_PKG_VERSION")))
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
@@ -152,6 +166,9 @@ impl rmcp::ClientHandler for Handler {
         let Some((caller, over)) = self.caller(&context) else {
             return refuse("a model can be asked only during a call");
         };
+        if !self.count_sample(&caller) {
+            return refuse("this call has asked a model too often");
+        }
         let mut messages = Vec::new();
         for message in request.messages {
             let from_user = message.role == rmcp::model::Role::User;

@@ -1,6 +1,8 @@
 //! What a source can ask of Weft while a call of it runs. The engine provides it; without one,
 //! everything that a source asks is declined.
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use weft_core::{CallId, SessionId};
 
@@ -37,9 +39,24 @@ pub struct Sampled {
     pub cut_short: bool,
 }
 
+/// A secret, once.
+pub type Handle = Box<dyn FnOnce() -> Result<String, String> + Send>;
+
+/// What a source needs to be spoken to.
+pub struct Secret {
+    pub name: String,
+    pub source: String,
+    /// The source came with a project.
+    pub of_project: bool,
+    pub reveal: Arc<dyn Fn() -> Option<String> + Send + Sync>,
+}
+
 pub trait Host: Send + Sync {
     /// Puts a question to the person of that session. `None`: the person does not want to answer.
     fn ask(&self, caller: Caller, question: Question) -> BoxFuture<'static, Option<String>>;
+
+    /// Leave to use a secret in one call; why not, for the model.
+    fn credential(&self, caller: Caller, secret: Secret) -> BoxFuture<'static, Result<Handle, String>>;
 
     /// Asks the session's model, through the gate and after the person has agreed.
     fn sample(&self, caller: Caller, source: String, sample: Sample) -> BoxFuture<'static, Result<Sampled, String>>;

@@ -157,6 +157,7 @@ impl Connection {
             caller: call.caller.clone(),
             live: Arc::clone(&call.live),
             progress: Arc::clone(&progress),
+            samples: 0,
             over: over.clone(),
         });
         let _listed = Listed { handler: &self.handler, id: handle.id.clone(), _over: over.drop_guard() };

@@ -11,6 +11,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::ChildStderr;
 use tokio::time::Instant;
 use weft_tool::Redaction;
+use weft_tool::sandbox::Fence;
 use weft_tool::service::{Pipes, Service, ServiceSpec};
 
 use super::handler::Handler;
@@ -53,6 +54,7 @@ impl Process {
 pub async fn connect(
     name: &str,
     spec: &ServiceSpec,
+    fence: impl Fn() -> Result<Option<Box<Fence>>, String>,
     handler: Handler,
     redaction: Redaction,
     limits: Limits,
@@ -66,7 +68,8 @@ pub async fn connect(
     let mut refused = None;
     for lifecycle in super::lifecycles() {
         let modern = !matches!(lifecycle, rmcp::ClientLifecycleMode::Initialize);
-        let (service, pipes) = Service::start(spec, &redaction).map_err(|error| failed(error.to_string()))?;
+        let fence = fence().map_err(failed)?;
+        let (service, pipes) = Service::start(spec, &redaction, fence).map_err(|error| failed(error.to_string()))?;
         let Pipes { stdin, stdout, stderr } = pipes;
         let errors = Arc::new(Mutex::new(VecDeque::new()));
         tokio::spawn(keep_last(stderr, Arc::clone(&errors)));

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use weft_core::event::Outcome;
 use weft_core::{CallId, Mode, SessionId, ToolCall};
-use weft_mcp::client::host::{Caller, Host, Question, Sample, Sampled};
+use weft_mcp::client::host::{Caller, Handle, Host, Question, Sample, Sampled, Secret};
 use weft_mcp::config::{Origin, SourceTable};
 use weft_mcp::oauth::Tokens;
 use weft_mcp::sources::{Source, Surroundings};
@@ -33,7 +33,7 @@ pub struct Parrot {
 
 impl Host for Parrot {
     fn ask(&self, _: Caller, question: Question) -> BoxFuture<'static, Option<String>> {
-        let may_be_empty = question.text.ends_with("(may be left empty)") || question.text.contains("(leave empty for");
+        let may_be_empty = question.text.contains("(`-` leaves it out)") || question.text.contains("(`-` for");
         self.asked.lock().unwrap().push(question);
         let says = self.says.clone().map(|says| if may_be_empty { String::new() } else { says });
         Box::pin(async move {
@@ -42,6 +42,11 @@ impl Host for Parrot {
                 None => std::future::pending().await,
             }
         })
+    }
+
+    fn credential(&self, _: Caller, secret: Secret) -> BoxFuture<'static, Result<Handle, String>> {
+        let handle: Handle = Box::new(move || (secret.reveal)().ok_or_else(|| "there is none".to_owned()));
+        Box::pin(async move { Ok(handle) })
     }
 
     fn sample(&self, _: Caller, source: String, sample: Sample) -> BoxFuture<'static, Result<Sampled, String>> {
@@ -92,6 +97,7 @@ impl World {
             cache: None,
             trust: Trust::open(folder.path()),
             tokens: Some(Arc::new(Pocket::default())),
+            fencing: None,
             client_metadata_url: None,
         };
         let sources = Arc::new(Sources::new(vec![config], folder.path(), around));
@@ -110,7 +116,7 @@ impl World {
 
     /// The guard over the built-in tools and those of the source, as a session has them.
     pub fn guard(&self) -> Guard {
-        let registry = self.sources.tools(self.path()).into_iter().fold(Registry::builtin(), Registry::with);
+        let registry = self.sources.tools(self.path(), &[]).into_iter().fold(Registry::builtin(), Registry::with);
         Guard::new(registry, GuardConfig::default())
     }
 
@@ -145,11 +151,11 @@ impl World {
     }
 
     pub async fn ready(&self) -> Vec<String> {
-        self.sources.ready(self.path()).await
+        self.sources.ready(self.path(), &[]).await
     }
 
     pub fn tool_names(&self) -> Vec<String> {
-        self.sources.tools(self.path()).iter().map(|tool| tool.name().to_owned()).collect()
+        self.sources.tools(self.path(), &[]).iter().map(|tool| tool.name().to_owned()).collect()
     }
 }
 

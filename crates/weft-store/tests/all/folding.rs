@@ -16,7 +16,7 @@ fn next_event(state: &State, dice: u8, serial: u64) -> Event {
     let queued: Vec<InputId> = state.conversation.queue.iter().map(|queued| queued.id).collect();
     let said = |delivery| {
         let content = vec![UserPart::text(format!("say {serial}"))];
-        Event::from(InputReceived { input: InputId::from_random(serial), content, delivery })
+        Event::from(InputReceived { input: InputId::from_random(serial), content, delivery, shorthand: None })
     };
     match (state.phase, dice % 8) {
         (_, 0) => said(if dice > 100 { Delivery::Steer } else { Delivery::FollowUp }),
@@ -63,7 +63,9 @@ fn next_event(state: &State, dice: u8, serial: u64) -> Event {
                     AskAnswered { ask: ask.id, answer: Answer::Text { text: "yes".to_owned() }, by: "cli".to_owned() }
                         .into()
                 }
-                Stage::Running | Stage::Done { .. } => tool_finished(call.as_str(), &format!("result {serial}")),
+                Stage::Running | Stage::Inquiring { .. } | Stage::Done { .. } => {
+                    tool_finished(call.as_str(), &format!("result {serial}"))
+                }
             }
         }
     }

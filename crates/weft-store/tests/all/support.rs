@@ -73,7 +73,7 @@ pub fn started(workspace: &str) -> Event {
 
 pub fn input(number: u64, text: &str) -> Event {
     let content = vec![UserPart::text(text)];
-    InputReceived { input: InputId::from_random(number), content, delivery: Delivery::FollowUp }.into()
+    InputReceived { input: InputId::from_random(number), content, delivery: Delivery::FollowUp, shorthand: None }.into()
 }
 
 pub fn turn(number: u32, inputs: &[u64]) -> Event {

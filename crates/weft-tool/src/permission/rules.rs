@@ -252,6 +252,11 @@ impl Rules {
         Self { rules: self.rules.iter().cloned().chain(more).collect() }
     }
 
+    /// What they say of something that is used by name.
+    pub fn on_use(&self, name: &str) -> Option<Decision> {
+        self.decide(Deed::Use(name)).map(|rule| rule.decision)
+    }
+
     /// The rule that decides, if any fits.
     pub fn decide(&self, deed: Deed<'_>) -> Option<&Rule> {
         let fitting = || self.rules.iter().filter(|rule| rule.fits(deed));

@@ -1,6 +1,7 @@
 //! `weft answer`: answers a question, from anywhere.
 
 use weft_core::{Answer, AskKind, Choice};
+use weft_engine::Recorder;
 
 use crate::args::{AnswerArgs, WorkArgs};
 use crate::commands::resume;
@@ -14,9 +15,13 @@ pub async fn run(args: AnswerArgs) -> anyhow::Result<Exit> {
     let opened = open::open_aloud(&work)?;
     let row = opened.engine.store().ask(&args.ask)?;
     let answer = read_answer(&row.ask.kind, &args.answer)?;
-    opened.engine.record_answer(row.session, row.ask.id, answer.clone(), "cli").await?;
+    let recorder = opened.engine.record_answer(row.session, row.ask.id, answer.clone(), "cli").await?;
     let look = out::look_stderr();
     out::tell(&answered_rows(&row.ask.question, &answer, &look));
+    if recorder == Recorder::AtWork {
+        out::tell(&crate::show::rows::note("The process that is at work on the session goes on with it.", &look));
+        return Ok(Exit::Done);
+    }
     if args.resume {
         return resume::carry_on(&opened, row.session, &work, false).await;
     }

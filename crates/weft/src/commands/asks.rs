@@ -4,7 +4,7 @@ use serde_json::json;
 use weft_core::AskKind;
 
 use crate::exit::Exit;
-use crate::show::card::repeats_question;
+use crate::show::card::{grant_in_words, repeats_question};
 use crate::show::clean::clean_row;
 use crate::show::columns::columns;
 use crate::show::rows::note;
@@ -30,6 +30,8 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let now = opened.engine.clock().now();
+    let grants: Vec<String> =
+        asks.iter().filter_map(|row| Some(format!("{}: {}", row.ask.id, grant_in_words(&row.ask.kind)?))).collect();
     let rows = asks.iter().map(|row| {
         let detail = match &row.ask.kind {
             AskKind::Approval { detail, .. } if repeats_question(&row.ask.question, detail) => String::new(),
@@ -41,6 +43,10 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
     });
     let look = out::look_stdout();
     out::print(&columns(&["ask", "session", "raised", "question"], rows, &look));
-    out::tell(&note("Answer with: `weft answer ASK yes|session|no`, or in words", &out::look_stderr()));
+    let look = out::look_stderr();
+    for words in grants {
+        out::tell(&note(&words, &look));
+    }
+    out::tell(&note("Answer with: `weft answer ASK yes|session|always|no`, or in words", &look));
     Ok(Exit::Done)
 }

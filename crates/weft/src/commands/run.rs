@@ -12,6 +12,7 @@ use crate::args::RunArgs;
 use crate::exit::{Exit, UsageError};
 use crate::headless::Headless;
 use crate::show::rows::note;
+use crate::terminal::in_words_outside;
 use crate::{open, out};
 
 /// After this the person is told that standard input is being waited for.
@@ -36,14 +37,12 @@ pub async fn run(args: RunArgs) -> anyhow::Result<Exit> {
         opened.apply(session, &args.chat.work).await?;
     }
     let content = vec![UserPart::text(prompt)];
-    let said = match args.allow_secret {
-        true => opened.engine.submit_as_it_is(session, content, Delivery::Steer).await,
-        false => opened.engine.submit(session, content, Delivery::Steer).await,
-    };
+    let said = opened.engine.say(session, content, Delivery::Steer, args.allow_secret).await;
     said.map_err(|error| match error {
         EngineError::Secret { .. } => {
             UsageError(format!("{error}. If it is no secret, or meant to be seen: `weft run --allow-secret`")).into()
         }
+        EngineError::NoCommand { .. } | EngineError::Command { .. } => UsageError(in_words_outside(&error)).into(),
         other => anyhow::Error::from(other),
     })?;
     headless.follow().await

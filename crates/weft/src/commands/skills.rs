@@ -2,29 +2,43 @@
 
 use serde_json::json;
 use weft_engine::Home;
-use weft_engine::agent::Agent;
+use weft_engine::agent::{Agent, DEFAULT};
+use weft_engine::commands::CommandFiles;
 use weft_engine::skills::{Problem, Skills};
 
 use crate::args::CatalogCommand;
 use crate::exit::Exit;
+use crate::show::rows::note;
 use crate::{open, out};
 
 /// One line of a list.
 struct Entry {
     name: String,
+    /// How a person calls it.
+    called: String,
     description: String,
     place: String,
 }
 
+/// Skills, and the command files that are called in the same way.
 pub fn skills(command: &CatalogCommand) -> anyhow::Result<Exit> {
     let (home, workspace) = (Home::from_env(), open::workspace()?);
-    let Skills { found, problems } = Skills::find(&home, &workspace);
-    let entries = found.into_iter().map(|skill| Entry {
+    let Skills { found, mut problems } = Skills::find(&home, &workspace);
+    let files = CommandFiles::find(&home, &workspace);
+    problems.extend(files.problems);
+    let files = files.found.into_iter().map(|file| Entry {
+        called: format!("/{} {}", file.name, file.arguments).trim_end().to_owned(),
+        name: file.name,
+        description: file.description,
+        place: file.file.display().to_string(),
+    });
+    let skills = found.into_iter().map(|skill| Entry {
+        called: format!("/{}", skill.name),
         name: skill.name,
         description: skill.description,
         place: skill.folder.display().to_string(),
     });
-    show(command, "skill", entries.collect(), &problems)
+    show(command, "skill", skills.chain(files).collect(), &problems)
 }
 
 pub fn agents(command: &CatalogCommand) -> anyhow::Result<Exit> {
@@ -32,6 +46,7 @@ pub fn agents(command: &CatalogCommand) -> anyhow::Result<Exit> {
     let (agents, problems) = Agent::all(&home, &workspace);
     let entries = agents.into_iter().map(|agent| Entry {
         place: if agent.of_project { "project".to_owned() } else { String::new() },
+        called: if agent.name == DEFAULT { String::new() } else { format!("@{}", agent.name) },
         name: agent.name,
         description: agent.description,
     });
@@ -42,13 +57,26 @@ fn show(command: &CatalogCommand, kind: &str, entries: Vec<Entry>, problems: &[P
     match command {
         CatalogCommand::List { json: true } => {
             for entry in &entries {
-                out::json_line(&json!({"name": entry.name, "description": entry.description, "place": entry.place}));
+                out::json_line(&json!({
+                    "name": entry.name,
+                    "called": entry.called,
+                    "description": entry.description,
+                    "place": entry.place,
+                }));
             }
         }
         CatalogCommand::List { json: false } => {
-            let width = entries.iter().map(|entry| entry.name.chars().count()).max().unwrap_or_default();
+            let shown = |entry: &Entry| if entry.called.is_empty() { entry.name.clone() } else { entry.called.clone() };
+            let width = entries.iter().map(|entry| shown(entry).chars().count()).max().unwrap_or_default();
             for entry in &entries {
-                line(format!("{:width$}  {}", entry.name, entry.description).trim_end());
+                line(format!("{:width$}  {}", shown(entry), entry.description).trim_end());
+            }
+            if entries.iter().any(|entry| !entry.called.is_empty()) {
+                let how = match kind {
+                    "agent" => "Mention one in what you say, or start a session with it: `weft --agent NAME`.",
+                    _ => "Begin what you say with one of these, in the chat or with `weft run`.",
+                };
+                out::tell(&note(how, &out::look_stderr()));
             }
             if entries.is_empty() {
                 line(&format!("There are no {kind}s yet. Write .weft/{kind}s/NAME/{}.md.", kind.to_uppercase()));

@@ -8,12 +8,14 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use toml_edit::{DocumentMut, Item, Table};
-use weft_engine::Home;
+use weft_engine::{Home, NetworkLog};
 use weft_mcp::config::{Origin, SourceTable};
+use weft_mcp::confine::Confinement;
 use weft_mcp::sources::Source;
 use weft_mcp::trust::Trust;
 use weft_mcp::{SourceConfig, SourceError, Transport, files, naming};
 use weft_store::{Secret, Vault};
+use weft_tool::sandbox::Network;
 
 use crate::commands::config::{read, write};
 use crate::exit::{Exit, UsageError};
@@ -30,16 +32,25 @@ pub async fn run(command: SourcesCommand) -> anyhow::Result<Exit> {
     let home = Home::from_env();
     let workspace = open::workspace()?;
     let settings = open::settings(&home, &workspace)?;
-    let opened = sources::open(&home, &settings.config, &workspace);
+    let opened = sources::open(&home, &settings.config, &workspace, &NetworkLog::default());
     let trust = Trust::open(&home.config);
     match command {
         SourcesCommand::Add(args) => add(&home, &workspace, &trust, args)?,
         SourcesCommand::List { json } => list(&opened, &trust, json),
         SourcesCommand::Test { name } => return test(opened.sources.get(&name)?).await,
-        SourcesCommand::Allow { name } => {
+        SourcesCommand::Allow { name, network, no_sandbox } => {
             let config = &opened.sources.get(&name)?.config;
-            trust.allow(config).context("the allowance cannot be kept")?;
-            tell(&format!("Allowed: {} {}.", config.name, config.in_words()));
+            let confinement = match (no_sandbox, network) {
+                (true, _) => Confinement::Free,
+                (false, true) => Confinement::Sandboxed { network: Network::Open },
+                (false, false) => config.confinement.clone(),
+            };
+            let runs = match config.transport {
+                Transport::Stdio { .. } => format!(" It runs {}.", confinement.in_words()),
+                Transport::Http { .. } | Transport::Api { .. } => String::new(),
+            };
+            trust.allow(config, confinement).context("the allowance cannot be kept")?;
+            tell(&format!("Allowed: {} {}.{runs}", config.name, config.in_words()));
         }
         SourcesCommand::Login { name } => login(opened.sources.get(&name)?).await?,
         SourcesCommand::Secret { name } => secret(&home, &name)?,
@@ -91,7 +102,7 @@ fn add(home: &Home, workspace: &Path, trust: &Trust, args: AddArgs) -> anyhow::R
     }
     place.insert(&args.name, Item::Table(fields.as_table().clone()));
     write(&file, &document.to_string())?;
-    trust.allow(&config).context("the allowance cannot be kept")?;
+    trust.allow(&config, config.confinement.clone()).context("the allowance cannot be kept")?;
     tell(&format!("Added `{0}` to `{1}`. Try it: `weft sources test {0}`", args.name, file.display()));
     Ok(())
 }

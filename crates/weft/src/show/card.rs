@@ -85,6 +85,29 @@ pub fn whole_detail(detail: &str, look: &Look) -> Vec<Line> {
     wrap(&[Span::new(visible(detail).trim_end().to_owned(), PLAIN)], room)
 }
 
+/// The words that `weft answer` takes for a question.
+pub const fn ways_to_answer(kind: &AskKind) -> &'static str {
+    match kind {
+        AskKind::Approval { grant: Some(Grant::Rules { .. }), .. } => "yes|session|always|no",
+        AskKind::Approval { grant: Some(_), .. } => "yes|session|no",
+        AskKind::Approval { grant: None, .. } => "yes|no",
+        AskKind::Question { .. } => "ANSWER",
+    }
+}
+
+/// What a yes for longer than once would allow, spelt out.
+pub fn grant_in_words(kind: &AskKind) -> Option<String> {
+    let AskKind::Approval { grant: Some(grant), .. } = kind else { return None };
+    Some(match grant {
+        Grant::Tool { tool } => format!("`session` allows every `{}` in this session", clean_row(tool)),
+        Grant::Command { .. } => "`session` allows exactly this command in this session".to_owned(),
+        Grant::Rules { rules } => {
+            let rules: Vec<String> = rules.iter().map(|rule| format!("`{}`", clean_row(rule))).collect();
+            format!("`session` allows {} in this session, `always` in this project", rules.join(", "))
+        }
+    })
+}
+
 fn approval_choices(grant: Option<&Grant>, writing: bool, hides: bool, room: usize) -> Vec<Line> {
     if writing {
         return hint("Say what to do instead. Enter sends it as a no, Esc goes back.", room);

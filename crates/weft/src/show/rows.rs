@@ -47,10 +47,12 @@ pub fn marked(mark: &'static str, mark_style: Style, text: &[Span], look: &Look)
         .collect()
 }
 
-pub fn user_lines(content: &[UserPart], look: &Look) -> Vec<Line> {
-    let mut texts = Vec::new();
+/// What a person said. `typed`: their own words, where these stand for more than is shown.
+pub fn user_lines(typed: Option<&str>, content: &[UserPart], look: &Look) -> Vec<Line> {
+    let mut texts: Vec<String> = typed.map(|typed| clean(typed).trim_end().to_owned()).into_iter().collect();
     for part in content {
         match part {
+            UserPart::Text { .. } if typed.is_some() => {}
             UserPart::Text { text } => texts.push(clean(text).trim_end().to_owned()),
             UserPart::Image(image) => texts.push(format!("[{}]", clean_row(&image.media_type))),
         }

@@ -38,6 +38,7 @@ fn rows(look: &Look) -> Vec<Line> {
     let diff = Display::Diff { path: "src/gate.rs".into(), diff: long_diff(), added: 30, removed: 1 };
     let many: String = (1..=9).map(|number| format!("test {number} ... ok\n")).collect();
     let mut rows = user_lines(
+        None,
         &[UserPart::text("Make the gate fair.\nThen run the tests, please, all of them, and tell me what failed.")],
         look,
     );

@@ -1,6 +1,6 @@
 //! A session told line by line, from its events and, while it runs, from what streams in between.
 
-use weft_core::event::{Event, Recorded, RoundAnswered, RoundFailed, Withdrawn};
+use weft_core::event::{Event, Recorded, RoundAnswered, RoundFailed, Sampled, Withdrawn};
 use weft_core::files::summary;
 use weft_core::message::Part;
 use weft_core::state::Queued;
@@ -126,6 +126,7 @@ impl Transcript {
                     seq: recorded.seq,
                     content: received.content.clone(),
                     delivery: received.delivery,
+                    typed: received.shorthand.as_ref().map(|shorthand| shorthand.typed.clone()),
                 });
                 Vec::new()
             }
@@ -207,6 +208,7 @@ impl Transcript {
                 }
                 lines
             }
+            Event::Sampled(sampled) => self.remark(&sampled_words(sampled)),
             Event::HookRan(ran) => self.remark(&format!("Hook `{}`: {}", ran.hook, ran.result)),
             Event::Unknown(unknown) => {
                 self.remark(&format!("Something a newer Weft recorded (kind {}).", unknown.kind))
@@ -231,7 +233,7 @@ impl Transcript {
         let taken: Vec<Queued> = taken;
         for queued in taken {
             self.open(Group::Said, &mut lines);
-            lines.extend(user_lines(&queued.content, &self.look));
+            lines.extend(user_lines(queued.typed.as_deref(), &queued.content, &self.look));
         }
         lines
     }
@@ -322,6 +324,10 @@ impl Transcript {
         }
         self.last = group;
     }
+}
+
+fn sampled_words(sampled: &Sampled) -> String {
+    format!("The source `{}` asked the model: {} tokens.", sampled.source, sampled.spent.usage.total())
 }
 
 #[cfg(test)]

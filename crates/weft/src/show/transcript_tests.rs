@@ -29,6 +29,7 @@ fn input(number: u64, text: &str) -> InputReceived {
         input: InputId::from_random(number),
         content: vec![UserPart::text(text)],
         delivery: Delivery::Steer,
+        shorthand: None,
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use weft_core::event::{Delivery, Event, Recorded};
 use weft_core::{Answer, AskId, CallId, InputId, Mode, ModelName, SessionId, State, UserPart};
-use weft_engine::Live;
+use weft_engine::{Callable, Live};
 
 use super::card::CardKeys;
 use super::complete::{self, Completion, Word};
@@ -22,13 +22,21 @@ use crate::show::transcript::Transcript;
 /// What the chat wants done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    Say { text: String, delivery: Delivery },
+    Say {
+        text: String,
+        delivery: Delivery,
+    },
     TakeBack(InputId),
-    Answer { ask: AskId, answer: Answer },
+    Answer {
+        ask: AskId,
+        answer: Answer,
+    },
     Stop,
     SetMode(Mode),
     Slash(Slash),
     ListFiles,
+    /// Look for the skills, commands and agents that can be called.
+    ListCallables,
     ClearScreen,
     Suspend,
     Quit,
@@ -57,6 +65,8 @@ pub struct Chat {
     pub running: Vec<RunningTool>,
     pub completion: Option<Completion>,
     pub files: Vec<String>,
+    /// What the person can call beside the chat's own commands.
+    pub callables: Vec<Callable>,
     pub hint: Option<String>,
     /// A passing remark of the engine, such as a wait for a provider.
     pub notice: Option<String>,
@@ -83,6 +93,7 @@ impl Chat {
             running: Vec::new(),
             completion: None,
             files: Vec::new(),
+            callables: Vec::new(),
             hint: None,
             notice: None,
             turn_since: None,
@@ -225,6 +236,7 @@ impl Chat {
             | Event::CompactionStarted(_)
             | Event::Compacted(_)
             | Event::HookRan(_)
+            | Event::Sampled(_)
             | Event::FilesChanged(_)
             | Event::FilesRestored(_)
             | Event::Unknown(_) => {}
@@ -269,6 +281,9 @@ impl Chat {
                     self.card.typed(now);
                     self.history.reset();
                     self.completion = None;
+                    if self.editor.text() == "/" {
+                        return Some(Action::ListCallables);
+                    }
                 }
                 None
             }
@@ -365,11 +380,12 @@ impl Chat {
         if self.editor.is_empty()
             && let Some(queued) = self.transcript.queue().last()
         {
-            let text = queued.content.iter().filter_map(|part| match part {
+            let said = queued.content.iter().filter_map(|part| match part {
                 UserPart::Text { text } => Some(text.as_str()),
                 UserPart::Image(_) => None,
             });
-            self.editor.set(text.collect::<Vec<_>>().join("\n"));
+            let text = queued.typed.clone().unwrap_or_else(|| said.collect::<Vec<_>>().join("\n"));
+            self.editor.set(text);
             return Some(Action::TakeBack(queued.id));
         }
         if let Some(older) = self.history.older(self.editor.text()) {
@@ -392,9 +408,9 @@ impl Chat {
     fn complete(&mut self) -> Option<Action> {
         if self.completion.is_none() {
             match complete::word_before(self.editor.before_cursor())? {
-                Word::Command(name) => self.completion = complete::commands(name),
+                Word::Command(name) => self.completion = complete::commands(name, &self.callables),
                 Word::File(typed) => {
-                    self.completion = complete::files(typed, &self.files);
+                    self.completion = complete::files(typed, &self.files, &self.callables);
                     if self.files.is_empty() {
                         return Some(Action::ListFiles);
                     }

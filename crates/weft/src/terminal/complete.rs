@@ -1,6 +1,8 @@
-//! Completion of `/commands` and `@files`.
+//! Completion of `/commands`, `@agents` and `@files`.
 
 use std::path::Path;
+
+use weft_engine::Callable;
 
 use super::slash::COMMANDS;
 
@@ -26,25 +28,32 @@ pub enum Word<'a> {
 }
 
 pub fn word_before(text: &str) -> Option<Word<'_>> {
-    if let Some(name) = text.strip_prefix('/').filter(|name| name.chars().all(|letter| letter.is_ascii_lowercase())) {
+    let in_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | ':' | '.');
+    if let Some(name) = text.strip_prefix('/').filter(|name| name.chars().all(in_name)) {
         return Some(Word::Command(name));
     }
     let start = text.rfind(char::is_whitespace).map_or(0, |index| index + 1);
     text.get(start..)?.strip_prefix('@').map(Word::File)
 }
 
-pub fn commands(name: &str) -> Option<Completion> {
+pub fn commands(name: &str, callables: &[Callable]) -> Option<Completion> {
     let matching = COMMANDS.iter().filter(|(known, _, _)| known.starts_with(name));
-    let candidates = matching.map(|(known, arguments, _)| {
-        let space = if arguments.is_empty() { "" } else { " " };
-        format!("/{known}{space}")
-    });
-    Completion::new(name.len() + 1, candidates.collect())
+    let with_space = |typed: String, arguments: &str| if arguments.is_empty() { typed } else { typed + " " };
+    let ours = matching.map(|(known, arguments, _)| with_space(format!("/{known}"), arguments));
+    let theirs = named(callables, "/", name).map(|callable| with_space(callable.typed.clone(), &callable.arguments));
+    Completion::new(name.len() + 1, ours.chain(theirs).collect())
 }
 
-/// The project's paths nearest to what was typed: those that begin with it, then those whose name
-/// does, then those that contain it; shallow ones first.
-pub fn files(typed: &str, paths: &[String]) -> Option<Completion> {
+/// What can be called by a name that begins like this, behind its sign.
+pub fn named<'a>(callables: &'a [Callable], sign: &'a str, name: &'a str) -> impl Iterator<Item = &'a Callable> {
+    callables
+        .iter()
+        .filter(move |callable| callable.typed.strip_prefix(sign).is_some_and(|known| known.starts_with(name)))
+}
+
+/// The agents of that name, then the project's paths nearest to what was typed: those that begin
+/// with it, then those whose name does, then those that contain it; shallow ones first.
+pub fn files(typed: &str, paths: &[String], callables: &[Callable]) -> Option<Completion> {
     let wanted = typed.to_lowercase();
     let mut ranked: Vec<(u8, usize, &String)> = paths
         .iter()
@@ -64,8 +73,9 @@ pub fn files(typed: &str, paths: &[String]) -> Option<Completion> {
         })
         .collect();
     ranked.sort();
-    let candidates = ranked.into_iter().take(SHOWN * 4).map(|(_, _, path)| format!("@{path}"));
-    Completion::new(typed.len() + 1, candidates.collect())
+    let paths = ranked.into_iter().take(SHOWN * 4).map(|(_, _, path)| format!("@{path}"));
+    let agents = named(callables, "@", typed).map(|callable| format!("{} ", callable.typed));
+    Completion::new(typed.len() + 1, agents.chain(paths).collect())
 }
 
 impl Completion {

@@ -32,6 +32,7 @@ use crate::show::rows::note;
 pub use card::answer_in_words;
 pub use live::{Frame, Live};
 pub use screen::read_hidden;
+pub use slash::in_words_outside;
 
 /// `weft` without a command.
 pub fn chat(args: ChatArgs) -> anyhow::Result<Exit> {

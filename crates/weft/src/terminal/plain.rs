@@ -75,18 +75,13 @@ async fn say(opened: &Opened, session: SessionId, text: &str, held_back: &mut Op
         (_, _) => (text.to_owned(), false),
     };
     let content = content_of(&text, &opened.workspace);
-    let said = if as_it_is {
-        opened.engine.submit_as_it_is(session, content, Delivery::Steer).await
-    } else {
-        opened.engine.submit(session, content, Delivery::Steer).await
-    };
-    match said {
+    match opened.engine.say(session, content, Delivery::Steer, as_it_is).await {
         Ok(_) => Ok(()),
         Err(error @ EngineError::Secret { .. }) => {
             *held_back = Some(text);
             anyhow::bail!("{error}. {SEND_SECRET}")
         }
-        Err(error) => Err(error.into()),
+        Err(error) => anyhow::bail!(slash::in_words(&error)),
     }
 }
 

@@ -17,7 +17,7 @@ use super::complete;
 use super::history::History;
 use super::live::Live;
 use super::screen::Screen;
-use super::slash::{Slash, help_lines};
+use super::slash::{Slash, callable_lines, help_lines};
 use super::worker::{Job, Report, Worker};
 use crate::args::WorkArgs;
 use crate::commands::{diff_rows, restored_rows, session_rows, usage_rows};
@@ -197,10 +197,12 @@ impl Room {
                 }
             }
             Action::ListFiles => {
+                self.list_callables().await?;
                 let workspace = self.opened.workspace.clone();
                 let files = tokio::task::spawn_blocking(move || complete::list_files(&workspace)).await?;
                 self.chat.files_listed(files);
             }
+            Action::ListCallables => self.list_callables().await?,
             Action::ClearScreen => {
                 out::stdout("\x1b[H\x1b[2J");
                 self.live = Live::default();
@@ -208,6 +210,13 @@ impl Room {
             Action::Suspend => self.suspend()?,
         }
         Ok(true)
+    }
+
+    /// Reads anew what can be called by name.
+    async fn list_callables(&mut self) -> anyhow::Result<()> {
+        let (engine, workspace) = (self.opened.engine.clone(), self.opened.workspace.clone());
+        self.chat.callables = tokio::task::spawn_blocking(move || engine.callables(&workspace)).await?;
+        Ok(())
     }
 
     /// Ctrl+Z: back to the shell until it brings us to the front again.
@@ -425,7 +434,8 @@ impl Room {
     }
 
     fn help(&mut self) {
-        let lines = help_lines(&self.chat.look);
+        let mut lines = help_lines(&self.chat.look);
+        lines.extend(callable_lines(&self.opened.engine.callables(&self.opened.workspace), &self.chat.look));
         self.chat.print(lines);
     }
 }

@@ -1,8 +1,10 @@
-//! The chat's own commands, typed as `/name`.
+//! The chat's own commands, typed as `/name`. What they do not know may be one of the person's: a
+//! skill, a command file or a source's prompt, which the engine spells out.
 
 use weft_core::{Mode, ModelName};
-use weft_engine::Which;
+use weft_engine::{Callable, CallableKind, EngineError, Which};
 
+use crate::show::clean::clean_row;
 use crate::show::style::{CODE, DIM, GUTTER, Line, Look, PLAIN, Span};
 use crate::show::width::wrap;
 
@@ -107,22 +109,55 @@ pub fn help_lines(look: &Look) -> Vec<Line> {
 
 /// A command with what it does, in one row.
 pub fn command_line((name, arguments, what): &(&str, &str, &'static str), look: &Look) -> Line {
+    row(&format!("/{name}"), arguments, what, look)
+}
+
+/// Something of the person's that can be called, in one row.
+pub fn callable_line(callable: &Callable, look: &Look) -> Line {
+    row(&clean_row(&callable.typed), &clean_row(&callable.arguments), &clean_row(&callable.description), look)
+}
+
+fn row(typed: &str, arguments: &str, what: &str, look: &Look) -> Line {
     let is_narrow = look.width < NARROW;
     let (typed, columns) =
-        if is_narrow { (format!("/{name}"), NAME_COLUMNS) } else { (format!("/{name} {arguments}"), COMMAND_COLUMNS) };
-    let line = Line::new(format!("{typed:<columns$}"), CODE).with(*what, PLAIN).indented(GUTTER);
+        if is_narrow { (typed.to_owned(), NAME_COLUMNS) } else { (format!("{typed} {arguments}"), COMMAND_COLUMNS) };
+    let gap = if typed.chars().count() >= columns { " " } else { "" };
+    let line = Line::new(format!("{typed:<columns$}{gap}"), CODE).with(what.to_owned(), PLAIN).indented(GUTTER);
     line.fitted(look.width, look)
 }
 
-/// Reads a command. `None` if the text is not one, such as a path.
+/// What the person has of their own, below the list of commands.
+pub fn callable_lines(callables: &[Callable], look: &Look) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (kind, heading) in [
+        (CallableKind::Command, "Your commands"),
+        (CallableKind::Skill, "Skills"),
+        (CallableKind::Prompt, "Prompts of sources"),
+        (CallableKind::Agent, "Agents, mentioned anywhere in what you say"),
+    ] {
+        let of_kind: Vec<&Callable> = callables.iter().filter(|callable| callable.kind == kind).collect();
+        if of_kind.is_empty() {
+            continue;
+        }
+        lines.push(Line::blank());
+        lines.push(Line::new(heading, DIM).indented(GUTTER));
+        lines.extend(of_kind.into_iter().map(|callable| callable_line(callable, look)));
+    }
+    lines
+}
+
+/// Reads a command of the chat. `None` if the text is not one, such as a path or a skill's name.
 pub fn parse(text: &str) -> Option<Result<Slash, String>> {
     let rest = text.trim().strip_prefix('/')?;
     let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    if name.is_empty() || !name.chars().all(|letter| letter.is_ascii_lowercase()) {
-        return None;
+    if HIDDEN.contains(&name) || COMMANDS.iter().any(|(known, _, _)| *known == name) {
+        return Some(read(name, argument.trim()));
     }
-    Some(read(name, argument.trim()))
+    None
 }
+
+/// Commands that are told of only where they can be used.
+const HIDDEN: [&str; 3] = ["anyway", "redact", "exit"];
 
 fn read(name: &str, argument: &str) -> Result<Slash, String> {
     let optional = || (!argument.is_empty()).then(|| argument.to_owned());
@@ -160,7 +195,7 @@ fn read(name: &str, argument: &str) -> Result<Slash, String> {
         "redact" => Slash::Redact,
         "clear" => Slash::Clear,
         "quit" | "exit" => Slash::Quit,
-        _ => return Err(unknown(name)),
+        _ => return Err(unknown(name, &[])),
     })
 }
 
@@ -169,14 +204,39 @@ fn forced(argument: &str) -> (&str, bool) {
     argument.strip_suffix("force").map_or((argument, false), |before| (before.trim(), true))
 }
 
-fn unknown(name: &str) -> String {
-    if let Some((known, _, _)) = COMMANDS.iter().find(|(known, _, _)| known.starts_with(name)) {
-        return format!("There is no `/{name}`. Did you mean `/{known}`?");
+/// What a person is told in the chat of a problem with what they wrote.
+pub fn in_words(error: &EngineError) -> String {
+    match error {
+        EngineError::NoCommand { name, known } => unknown(name, known),
+        other => other.to_string(),
     }
-    let nearest = COMMANDS.iter().map(|(known, _, _)| (distance(name, known), known)).min();
-    match nearest {
-        Some((distance, known)) if distance <= 2 => format!("There is no `/{name}`. Did you mean `/{known}`?"),
-        _ => format!("There is no `/{name}`. `/help` lists the commands."),
+}
+
+/// The same outside the chat, where its own commands do not exist.
+pub fn in_words_outside(error: &EngineError) -> String {
+    match error {
+        EngineError::NoCommand { name, known } => nearest(name, known.iter().map(String::as_str), "weft skills list"),
+        other => other.to_string(),
+    }
+}
+
+fn unknown(name: &str, more: &[String]) -> String {
+    nearest(name, COMMANDS.iter().map(|(known, _, _)| *known).chain(more.iter().map(String::as_str)), "/help")
+}
+
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>, list: &str) -> String {
+    let mut near: Vec<(usize, &str)> = known
+        .filter_map(|known| {
+            let begins = known.starts_with(name) || known.rsplit(':').next().is_some_and(|last| last.starts_with(name));
+            let distance = if begins { 0 } else { distance(name, known) };
+            (distance <= 2).then_some((distance, known))
+        })
+        .collect();
+    near.sort_by_key(|(distance, _)| *distance);
+    let names: Vec<String> = near.iter().take(3).map(|(_, known)| format!("`/{}`", clean_row(known))).collect();
+    match names.as_slice() {
+        [] => format!("There is no `/{name}`. `{list}` lists the commands."),
+        names => format!("There is no `/{name}`. Did you mean {}?", names.join(" or ")),
     }
 }
 

@@ -15,11 +15,20 @@ fn commands_are_read_and_wrong_ones_explained() {
     check("/fork 12", Ok(Slash::Fork(Some(12))));
     check("/fork x", Err("`x` is not the number of an event: write `/fork 42`, or `/fork` alone for all of it"));
     check("/new thing", Err("`/new` takes nothing after it. `/help` lists the commands."));
-    check("/sess", Err("There is no `/sess`. Did you mean `/sessions`?"));
     check("/queue then test", Ok(Slash::Queue("then test".into())));
-    check("/qiut", Err("There is no `/qiut`. Did you mean `/quit`?"));
-    check("/sesions", Err("There is no `/sesions`. Did you mean `/sessions`?"));
-    check("/frobnicate", Err("There is no `/frobnicate`. `/help` lists the commands."));
+}
+
+#[test]
+fn what_nobody_knows_is_answered_with_the_nearest_names() {
+    let known: Vec<String> = ["review", "docs:summarise"].map(str::to_owned).into();
+    let check = |name: &str, expected: &str| assert_eq!(unknown(name, &known), expected);
+    assert_eq!(parse("/reviw src"), None, "left to the engine");
+    check("sess", "There is no `/sess`. Did you mean `/sessions`?");
+    check("qiut", "There is no `/qiut`. Did you mean `/quit`?");
+    check("reviw", "There is no `/reviw`. Did you mean `/review`?");
+    check("summ", "There is no `/summ`. Did you mean `/docs:summarise`?");
+    check("mod", "There is no `/mod`. Did you mean `/mode` or `/model`?");
+    check("frobnicate", "There is no `/frobnicate`. `/help` lists the commands.");
 }
 
 #[test]

@@ -8,9 +8,9 @@ use weft_core::event::Delivery;
 use weft_core::state::Phase;
 
 use super::chat::Chat;
-use super::complete::{SHOWN, Word, word_before};
+use super::complete::{SHOWN, Word, named, word_before};
 use super::live::Frame;
-use super::slash::{COMMANDS, command_line};
+use super::slash::{COMMANDS, callable_line, command_line};
 use crate::show::card::{CardView, card_lines};
 use crate::show::clean::clean_row;
 use crate::show::rows::{OUTPUT_LINES, last_lines, running_row, sentence};
@@ -102,16 +102,18 @@ impl Chat {
         let mut lines: Vec<Line> = queue
             .iter()
             .map(|queued| {
-                let text = queued.content.iter().filter_map(|part| match part {
+                let said = queued.content.iter().filter_map(|part| match part {
                     UserPart::Text { text } => Some(clean_row(text)),
                     UserPart::Image(_) => None,
                 });
+                let text = queued.typed.as_deref().map(clean_row);
+                let text = text.unwrap_or_else(|| said.collect::<Vec<_>>().join(" "));
                 let when = match queued.delivery {
                     Delivery::Steer => "next",
                     Delivery::FollowUp => "after this turn",
                 };
                 let mark = self.look.sign("↳", ">");
-                let line = Line::new(format!("{mark} {when}: "), DIM).with(text.collect::<Vec<_>>().join(" "), PLAIN);
+                let line = Line::new(format!("{mark} {when}: "), DIM).with(text, PLAIN);
                 line.fitted(self.look.width, &self.look)
             })
             .collect();
@@ -175,8 +177,10 @@ impl Chat {
         let (Some(Word::Command(name)), true) = (word_before(text), self.transcript.asks().is_empty()) else {
             return Vec::new();
         };
-        let matching = COMMANDS.iter().filter(|(known, _, _)| known.starts_with(name));
-        matching.take(self.height * 2 / 3).map(|command| command_line(command, &self.look)).collect()
+        let ours = COMMANDS.iter().filter(|(known, _, _)| known.starts_with(name));
+        let ours = ours.map(|command| command_line(command, &self.look));
+        let theirs = named(&self.callables, "/", name).map(|callable| callable_line(callable, &self.look));
+        ours.chain(theirs).take(self.height * 2 / 3).collect()
     }
 
     fn status(&self) -> Line {

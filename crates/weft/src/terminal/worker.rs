@@ -9,6 +9,7 @@ use weft_core::{Answer, AskId, InputId, Mode, SessionId};
 use weft_engine::{Engine, EngineError};
 
 use super::content::content_of;
+use super::slash;
 
 /// How answers from here are signed.
 const CLIENT: &str = "terminal";
@@ -90,17 +91,12 @@ async fn perform(engine: &Engine, job: Job) -> Result<(), Report> {
     match job {
         Job::Say { session, text, delivery, workspace, as_it_is } => {
             let content = content_of(&text, &workspace);
-            let said = if as_it_is {
-                engine.submit_as_it_is(session, content, delivery).await
-            } else {
-                engine.submit(session, content, delivery).await
-            };
-            match said {
+            match engine.say(session, content, delivery, as_it_is).await {
                 Ok(_) => Ok(()),
                 Err(error @ EngineError::Secret { .. }) => {
                     Err(Report::Secret { text, delivery, problem: error.to_string() })
                 }
-                Err(error) => Err(Report::NotSaid { text, problem: error.to_string() }),
+                Err(error) => Err(Report::NotSaid { text, problem: slash::in_words(&error) }),
             }
         }
         // It may have been taken up a moment ago; then it is said, and that is seen.

@@ -18,9 +18,12 @@ fn an_open_question_is_three_and_waits_for_days() {
     let world = asking();
     let ran = world.weft(&["run", "go"]).expect(3);
     let ask = open_ask(&world);
-    ran.says("touch made").says(&format!("weft answer {ask} yes|session|no")).says("weft resume");
-    assert_eq!(ran.stderr.matches("touch made").count(), 1, "{ran:?}");
+    ran.says("touch made").says(&format!("weft answer {ask} yes|session|always|no")).says("weft resume");
+    // What a yes for longer would allow is spelt out.
+    ran.says("`session` allows `exactly touch made` in this session, `always` in this project");
+    assert_eq!(ran.stderr.matches("touch made").count(), 2, "{ran:?}");
     let asks = world.weft(&["asks"]).expect(0);
+    asks.says("`session` allows `exactly touch made`");
     assert_eq!(asks.stdout.matches("touch made").count(), 1, "{asks:?}");
     world.weft(&["resume"]).expect(0).says("waits for an answer: see `weft asks`");
     assert!(!world.folder.path().join("made").exists());

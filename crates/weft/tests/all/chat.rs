@@ -237,3 +237,25 @@ fn a_terminated_chat_leaves_the_terminal_in_order() {
     let left = terminal.wait_for("left with 0");
     assert!(!left.contains("-echo"), "{left}");
 }
+
+#[test]
+fn own_commands_are_listed_completed_and_sent() {
+    let world = World::new(vec![text("Reviewed.")]);
+    let commands = world.folder.path().join(".weft/commands");
+    std::fs::create_dir_all(&commands).unwrap();
+    std::fs::write(commands.join("inspect.md"), "---\ndescription: Looks closely\n---\nInspect $ARGUMENTS.").unwrap();
+    let Some(terminal) = Terminal::start(&world, "own", 80, 40) else { return };
+    terminal.wait_for("What should be done?");
+    terminal.write("/ins");
+    terminal.wait_for("Looks closely");
+    terminal.keys(&["Tab"]);
+    terminal.wait_for("› /inspect");
+    terminal.write(" it");
+    terminal.keys(&["Enter"]);
+    let shown = terminal.wait_for("Reviewed.");
+    assert!(shown.contains("› /inspect it") && !shown.contains("Inspect it."), "{shown}");
+    assert!(world.server.requests()[0].body.to_string().contains("Inspect it."));
+    terminal.write("/inspct");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("Did you mean /inspect?");
+}

@@ -187,3 +187,15 @@ fn processes_with(home: &Path) -> Vec<String> {
     });
     lines.filter(|line| line.contains("__sandbox") && line.contains(home.to_str().unwrap())).collect()
 }
+
+#[test]
+fn every_domain_that_is_reached_or_refused_is_in_the_audit() {
+    let command = "p=${http_proxy#http://}; p=${p%/}; exec 3<>/dev/tcp/${p%:*}/${p##*:}; \
+                   printf 'CONNECT blocked.example:443 HTTP/1.1\\r\\n\\r\\n' >&3; head -1 <&3";
+    let settings = "[sandbox]\nnetwork = [\"allowed.example\"]\n";
+    let Some((world, told)) = model_runs(json!({"command": command}), settings, |_| {}) else { return };
+    assert!(told.contains("403"), "{told}");
+    let entries = world.weft(&["audit", "query", "--category", "network", "--format", "json"]).expect(0).events();
+    let refused = entries.iter().find(|entry| entry["event_type"] == "network.refused");
+    assert_eq!(refused.unwrap_or_else(|| panic!("{entries:?}"))["target"], "blocked.example:443");
+}

@@ -1,0 +1,49 @@
+//! What the driver has to know of an input or event before it steps the machine.
+
+use weft_core::{Event, Input};
+
+/// Whether an input asks for work. The others only record something, and a turn that lies waiting
+/// is left lying.
+pub const fn carries_on(input: &Input) -> bool {
+    match input {
+        Input::Answer { proceed, .. } => *proceed,
+        Input::Withdraw { .. }
+        | Input::SetMode(_)
+        | Input::SetModel(_)
+        | Input::SetLimits(_)
+        | Input::SetTitle(_)
+        | Input::HookRan(_)
+        | Input::Inquire(_)
+        | Input::CloseInquiry { .. }
+        | Input::Sampled(_)
+        | Input::FilesChanged(_)
+        | Input::FilesRestored(_) => false,
+        Input::Begin(_)
+        | Input::Submit { .. }
+        | Input::Continue
+        | Input::Answered(_)
+        | Input::CallFailed { .. }
+        | Input::Prepared { .. }
+        | Input::ToolDone { .. }
+        | Input::Compacted(_)
+        | Input::Stop
+        | Input::Wake
+        | Input::Recover { .. } => true,
+    }
+}
+
+/// Whether an event changes which tools the model has.
+pub fn loads(event: &Event) -> bool {
+    match event {
+        Event::ToolFinished(done) => !done.output.loads.is_empty(),
+        Event::InputReceived(received) => received.shorthand.as_ref().is_some_and(|words| !words.loads.is_empty()),
+        _ => false,
+    }
+}
+
+pub fn loads_of(input: &Input) -> &[String] {
+    match input {
+        Input::Submit { shorthand: Some(shorthand), .. } => &shorthand.loads,
+        _ => &[],
+    }
+}

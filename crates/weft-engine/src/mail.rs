@@ -1,0 +1,112 @@
+//! Answers for a session that another process is at work on. Only that process can write to the
+//! session, so an answer is put into a folder where it looks while it has a question open.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use weft_core::{Answer, AskId, Input, SessionId};
+use weft_store::Store;
+
+use crate::error::EngineError;
+
+/// How often somebody who is at work looks.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// How long who sends an answer waits for it to be taken.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Who has written an answer down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recorder {
+    /// This process; somebody has to carry the session on.
+    Here,
+    /// The process that is at work on the session, which goes on by itself.
+    AtWork,
+}
+
+pub(crate) struct Mail {
+    folder: Option<PathBuf>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Letter {
+    ask: AskId,
+    answer: Answer,
+    by: String,
+}
+
+impl Mail {
+    /// Without a folder nobody can send anything.
+    pub fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder }
+    }
+
+    /// The next answer for a session. Waits for one.
+    pub async fn next(&self, session: SessionId) -> Input {
+        let Some(folder) = &self.folder else { return std::future::pending().await };
+        let box_of_session = folder.join(session.to_string());
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            if let Some(Letter { ask, answer, by }) = take(&box_of_session) {
+                return Input::Answer { ask, answer, by, proceed: true };
+            }
+        }
+    }
+
+    /// Sends an answer and waits until it is in the session's log. `false` if nobody takes it.
+    pub async fn send(
+        &self,
+        store: &Store,
+        session: SessionId,
+        ask: AskId,
+        answer: Answer,
+        by: &str,
+    ) -> Result<bool, EngineError> {
+        let Some(folder) = &self.folder else { return Ok(false) };
+        let box_of_session = folder.join(session.to_string());
+        let letter = box_of_session.join(format!("{ask}.json"));
+        let refused = |source| EngineError::Home { path: box_of_session.display().to_string(), source };
+        let text = serde_json::to_vec(&Letter { ask, answer, by: by.to_owned() }).map_err(std::io::Error::other);
+        text.and_then(|text| put(&letter, &text)).map_err(refused)?;
+        let until = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            tokio::time::sleep(LOOK_EVERY / 2).await;
+            if !store.load(session)?.open_asks().any(|open| open.id == ask) {
+                return Ok(true);
+            }
+            if tokio::time::Instant::now() >= until {
+                // Taken back, unless it is being read just now.
+                return Ok(std::fs::remove_file(&letter).is_err());
+            }
+        }
+    }
+}
+
+/// Puts a letter into the box whole, or not at all.
+fn put(letter: &Path, text: &[u8]) -> std::io::Result<()> {
+    use std::io::Write as _;
+    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+    if let Some(folder) = letter.parent() {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    let beside = letter.with_extension(format!("{}.new", std::process::id()));
+    let mut file = std::fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&beside)?;
+    file.write_all(text)?;
+    std::fs::rename(&beside, letter)
+}
+
+/// Takes a letter out of the box. One that cannot be read is thrown away.
+fn take(box_of_session: &Path) -> Option<Letter> {
+    let letters = std::fs::read_dir(box_of_session).ok()?;
+    for path in letters.flatten().map(|entry| entry.path()) {
+        if path.extension().is_some_and(|ending| ending == "json") {
+            let text = std::fs::read(&path);
+            let _ = std::fs::remove_file(&path);
+            if let Ok(letter) = serde_json::from_slice(&text.ok()?) {
+                let _ = std::fs::remove_dir(box_of_session);
+                return Some(letter);
+            }
+        }
+    }
+    None
+}
