@@ -24,6 +24,7 @@ use crate::config::Config;
 use crate::driver::{Command, Driver};
 use crate::error::EngineError;
 use crate::hooks::{HookPoint, Hooks};
+use crate::keys::search_key;
 use crate::lazy::RequestTools;
 use crate::models::Models;
 use crate::paths::Home;
@@ -69,16 +70,19 @@ pub enum Tape {
 impl Setup {
     pub fn new(home: Home, config: Config) -> Self {
         let sandbox = home.sandbox(config.sandbox.clone());
+        let env: Env = Arc::new(|name| std::env::var(name).ok());
+        let web_key = search_key(&home, &config, &env);
+        let registry = Registry::builtin_in(Arc::new(sandbox)).with_web(&config.web, web_key);
         Self {
             home,
             config,
             clock: Clock::System,
             random: Arc::new(|| getrandom::u64().unwrap_or_default()),
-            env: Arc::new(|name| std::env::var(name).ok()),
+            env,
             tape: None,
             model: None,
             store: None,
-            registry: Registry::builtin_in(Arc::new(sandbox)),
+            registry,
             toolbox: None,
         }
     }

@@ -16,9 +16,17 @@ const MOST: usize = 10;
 const BEST: usize = 3;
 
 /// Tools that go together.
-const BUNDLES: [(&str, &[&str]); 2] = [
-    ("files", &["apply_patch", "batch_write", "move", "delete", "preview_edit"]),
-    ("structure", &["structure_search", "structure_replace"]),
+struct Bundle {
+    name: &'static str,
+    tools: &'static [&'static str],
+    /// Told instead of a line for each tool.
+    about: Option<&'static str>,
+}
+
+const BUNDLES: [Bundle; 3] = [
+    Bundle { name: "files", tools: &["apply_patch", "batch_write", "move", "delete", "preview_edit"], about: None },
+    Bundle { name: "structure", tools: &["structure_search", "structure_replace"], about: None },
+    Bundle { name: "web", tools: &["web_fetch", "web_search"], about: None },
 ];
 
 pub(crate) struct RequestTools {
@@ -36,12 +44,17 @@ impl RequestTools {
         if offered.is_empty() {
             return None;
         }
-        let lines: Vec<String> =
-            offered.iter().map(|(name, description)| format!("{name}: {}", first_sentence(description))).collect();
+        let told_together =
+            |name: &str| BUNDLES.iter().any(|bundle| bundle.about.is_some() && bundle.tools.contains(&name));
+        let alone = offered.iter().filter(|(name, _)| !told_together(name));
+        let alone = alone.map(|(name, description)| format!("{name}: {}", first_sentence(description)));
+        let offers = |bundle: &&Bundle| offered.iter().any(|(name, _)| bundle.tools.contains(&name.as_str()));
+        let together = BUNDLES.iter().filter(offers).filter_map(|bundle| bundle.about.map(str::to_owned));
+        let lines: Vec<String> = alone.chain(together).collect();
         let description = format!("Get more tools, usable from the next step on.\n{}", lines.join("\n"));
         let schema = json!({"type":"object","properties":{
             "names":{"type":"array","items":{"type":"string"}},
-            "bundle":{"type":"string","enum":BUNDLES.map(|(name, _)| name)},
+            "bundle":{"type":"string","enum":BUNDLES.map(|bundle| bundle.name)},
             "intent":{"type":"string","description":"what you want to do"}}});
         Some(Self { offered, description, schema })
     }
@@ -54,8 +67,10 @@ impl RequestTools {
         let wanted: Vec<String> = match (names, bundle, intent) {
             (Some(names), None, None) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
             (None, Some(bundle), None) => {
-                let tools = BUNDLES.iter().find(|(name, _)| *name == bundle).map(|(_, tools)| *tools);
-                tools.unwrap_or_default().iter().map(|name| (*name).to_owned()).collect()
+                let tools = BUNDLES.iter().find(|known| known.name == bundle).map(|bundle| bundle.tools);
+                // Some are there only where they were set up.
+                let there = |name: &&&str| self.offered.iter().any(|(known, _)| known == **name);
+                tools.unwrap_or_default().iter().filter(there).map(|name| (*name).to_owned()).collect()
             }
             (None, None, Some(intent)) => self.fitting(intent),
             _ => return Err("Give exactly one of `names`, `bundle` and `intent`.".to_owned()),

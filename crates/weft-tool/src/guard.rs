@@ -338,7 +338,7 @@ async fn stopped_for(cancel: &CancellationToken, patience: Duration) {
 }
 
 impl<'a> Policy<'a> {
-    const fn measure(&self) -> Measure<'a> {
+    pub(crate) const fn measure(&self) -> Measure<'a> {
         Measure {
             mode: self.mode,
             role: self.role,

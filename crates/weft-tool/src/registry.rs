@@ -8,6 +8,8 @@ use serde_json::Value;
 use crate::sandbox::Sandbox;
 use crate::tool::Tool;
 use crate::tools;
+use crate::web::search::SearchKey;
+use crate::web::{WebClient, WebSettings};
 
 #[derive(Clone, Default)]
 pub struct Registry {
@@ -40,6 +42,27 @@ impl Registry {
         self.core.retain(|known| known.name() != tool.name());
         self.extras.retain(|known| known.name() != tool.name());
         self.core.push(tool);
+        self
+    }
+
+    /// Adds what reaches the web, on request.
+    #[must_use]
+    pub fn with_web(self, settings: &WebSettings, key: SearchKey) -> Self {
+        tools::web(settings, key).into_iter().fold(self, Self::with_extra)
+    }
+
+    /// Fetches pages through a client of one's own.
+    #[must_use]
+    pub fn with_fetch_through(self, client: Arc<WebClient>) -> Self {
+        self.with_extra(tools::web_fetch_through(client))
+    }
+
+    /// Adds a tool that the model is told of when it asks; one of the same name is replaced.
+    #[must_use]
+    pub fn with_extra(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.core.retain(|known| known.name() != tool.name());
+        self.extras.retain(|known| known.name() != tool.name());
+        self.extras.push(tool);
         self
     }
 

@@ -17,4 +17,5 @@ mod process;
 mod read;
 mod shell;
 mod structure;
+mod web;
 mod world;
