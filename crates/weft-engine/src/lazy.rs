@@ -23,9 +23,39 @@ struct Bundle {
     about: Option<&'static str>,
 }
 
-const BUNDLES: [Bundle; 3] = [
+const BUNDLES: [Bundle; 5] = [
     Bundle { name: "files", tools: &["apply_patch", "batch_write", "move", "delete", "preview_edit"], about: None },
     Bundle { name: "structure", tools: &["structure_search", "structure_replace"], about: None },
+    Bundle {
+        name: "git",
+        tools: &[
+            "git_status",
+            "git_diff",
+            "git_log",
+            "git_show",
+            "git_blame",
+            "git_add",
+            "git_commit",
+            "git_restore",
+            "git_stash",
+            "git_branch",
+        ],
+        about: Some("git: a bundle for status, diff, log, commit and more"),
+    },
+    Bundle {
+        name: "git_more",
+        tools: &[
+            "git_switch",
+            "git_worktree",
+            "git_revert",
+            "git_cherry_pick",
+            "git_reset",
+            "git_fetch",
+            "git_push",
+            "git_merge",
+        ],
+        about: Some("git_more: to switch, revert, fetch and more"),
+    },
     Bundle { name: "web", tools: &["web_fetch", "web_search"], about: None },
 ];
 

@@ -36,5 +36,7 @@ fn bundles_hold_what_there_is_and_the_manifest_is_short() {
     }
     // Without an engine there is no search to get.
     assert_eq!(tools.resolve(&json!({"bundle": "web"})).unwrap(), ["web_fetch"]);
+    let meant = tools.resolve(&json!({"intent": "commit what I changed"})).unwrap();
+    assert_eq!(meant.first().unwrap(), "git_commit");
     assert!(tools.description.len() < 900, "{}: {}", tools.description.len(), tools.description);
 }

@@ -42,6 +42,7 @@ mod witness;
 pub use file::ReadMarks;
 pub use guard::{Guard, GuardConfig, Permit, Policy, Verdict};
 pub use permission::Need;
+pub use permission::git::GitKind;
 pub use permission::role::Role;
 pub use permission::rules::{Decision, Rule, RuleError, Rules};
 pub use redact::{Redaction, Secrets};

@@ -33,7 +33,8 @@ impl Registry {
 
     /// The tools that come in the box, whose commands run in this sandbox.
     pub fn builtin_in(sandbox: Arc<Sandbox>) -> Self {
-        Self { core: tools::core(sandbox), extras: tools::extras() }
+        let extras = tools::extras(&sandbox);
+        Self { core: tools::core(sandbox), extras }
     }
 
     /// Adds a tool to the core; one of the same name is replaced.

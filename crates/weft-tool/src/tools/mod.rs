@@ -5,6 +5,7 @@ mod ask_user;
 mod batch_write;
 mod delete;
 mod edit;
+mod git;
 mod glob;
 mod list;
 mod move_path;
@@ -46,8 +47,8 @@ pub(crate) fn core(sandbox: Arc<Sandbox>) -> Vec<Arc<dyn Tool>> {
 }
 
 /// What the model is told of only when it asks.
-pub(crate) fn extras() -> Vec<Arc<dyn Tool>> {
-    vec![
+pub(crate) fn extras(sandbox: &Arc<Sandbox>) -> Vec<Arc<dyn Tool>> {
+    let files: [Arc<dyn Tool>; 7] = [
         Arc::new(preview_edit::PreviewEdit),
         Arc::new(apply_patch::ApplyPatch),
         Arc::new(batch_write::BatchWrite),
@@ -55,7 +56,8 @@ pub(crate) fn extras() -> Vec<Arc<dyn Tool>> {
         Arc::new(delete::Delete),
         Arc::new(structure_search::StructureSearch),
         Arc::new(structure_replace::StructureReplace),
-    ]
+    ];
+    files.into_iter().chain(git::all(sandbox)).collect()
 }
 
 /// What reaches the web, also on request. Without an engine there is no search.

@@ -170,7 +170,7 @@ impl<'a> Writer<'a> {
             }
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 self.block();
-                let level = name.bytes().nth(1).map_or(1, |digit| usize::from(digit - b'0'));
+                let level = name.as_bytes().get(1).map_or(1, |digit| usize::from(digit - b'0'));
                 self.out.push_str(&"#".repeat(level));
                 self.out.push(' ');
             }

@@ -12,6 +12,8 @@ mod attacks_paths;
 mod edit_write;
 mod files;
 mod find;
+mod git;
+mod git_hostile;
 mod guard;
 mod process;
 mod read;
