@@ -22,4 +22,5 @@ mod sessions;
 mod sources;
 mod trouble;
 mod undo;
+mod web;
 mod world;

@@ -138,6 +138,7 @@ impl GitTool {
         let reach = match (self.verb, kind) {
             (Verb::Fetch | Verb::Push, _) => Reach::Network,
             (_, GitKind::Look) => Reach::Look,
+            (Verb::Worktree, _) => Reach::Worktrees,
             _ => Reach::Change,
         };
         let git = Git::open(permit, context, &self.sandbox, reach).await?;

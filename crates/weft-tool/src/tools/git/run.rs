@@ -49,6 +49,8 @@ const NOT_INHERITED: [&str; 22] = [
 pub(super) enum Reach {
     Look,
     Change,
+    /// Makes or removes worktrees, which the sandbox does not let commands do.
+    Worktrees,
     /// Talks to a remote, and so cannot be in the sandbox.
     Network,
 }
@@ -147,14 +149,15 @@ impl<'a> Git<'a> {
         }
     }
 
-    /// The sandbox lets git write only to a repository in the workspace. What changes a worktree's
-    /// repository, which lies elsewhere, or talks to a remote is held by its settings alone.
+    /// The sandbox lets git write only to a repository in the workspace, and hides keys. What changes
+    /// a worktree's repository, which lies elsewhere, signs, or talks to a remote is held by its
+    /// settings alone.
     async fn plan(&self) -> Result<Plan, String> {
         let workspace = self.context.workspace.canonicalize().unwrap_or_else(|_| self.context.workspace.clone());
         let fits = match self.reach {
             Reach::Look => true,
-            Reach::Change => self.repository.git_dir.starts_with(workspace),
-            Reach::Network => false,
+            Reach::Change => !self.settings.signs && self.repository.git_dir.starts_with(workspace),
+            Reach::Worktrees | Reach::Network => false,
         };
         if !fits {
             return Ok(Plan::Plain { notice: None });
@@ -206,7 +209,7 @@ impl<'a> Git<'a> {
 
 fn timing(reach: Reach) -> Timing {
     let seconds = match reach {
-        Reach::Look | Reach::Change => 30,
+        Reach::Look | Reach::Change | Reach::Worktrees => 30,
         Reach::Network => 120,
     };
     Timing { base: Duration::from_secs(seconds), ..Timing::default() }

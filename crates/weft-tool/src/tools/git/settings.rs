@@ -43,13 +43,15 @@ pub(super) struct Settings {
     pairs: Vec<(String, String)>,
     /// The repository gives other addresses to remotes.
     pub rewrites_addresses: bool,
+    /// The person signs their commits, which needs their keys.
+    pub signs: bool,
 }
 
 impl Settings {
     /// For the run that asks what the settings are; it starts nothing.
     pub fn fixed() -> Self {
         let pairs = FIXED.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        Self { pairs, rewrites_addresses: false }
+        Self { pairs, ..Self::default() }
     }
 
     /// For all other runs; `listed` is what `git config --list --show-scope -z` says.
@@ -62,6 +64,9 @@ impl Settings {
             let (key, value) = entry.split_once('\n').unwrap_or((entry, "true"));
             if matches!(scope, "system" | "global") {
                 own.push((key, value));
+                if key == "commit.gpgsign" {
+                    settings.signs = matches!(value.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1");
+                }
             } else if !foreign.contains(&key) {
                 settings.rewrites_addresses |=
                     key.starts_with("url.") && key.to_ascii_lowercase().ends_with("insteadof");

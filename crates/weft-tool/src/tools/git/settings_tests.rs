@@ -32,7 +32,11 @@ fn a_repository_names_no_programs() {
     assert_eq!(last(&found, "merge.mine.driver"), Some("false"));
     assert_eq!(last(&found, "user.name"), None);
     assert_eq!(last(&found, "core.editor"), None);
-    assert!(!found.rewrites_addresses);
+    assert!(!found.rewrites_addresses && !found.signs);
+    // Whether commits are signed is for the person to say, not for the repository.
+    let own = settings(&[("global", "commit.gpgsign\ntrue"), ("local", "gpg.program\nevil")]);
+    assert!(own.signs && last(&own, "gpg.program") == Some("false"));
+    assert!(!settings(&[("local", "commit.gpgsign\ntrue")]).signs);
     assert!(settings(&[("local", "url.ext::sh -c evil.insteadof\nhttps://")]).rewrites_addresses);
 }
 
