@@ -40,7 +40,7 @@ const BUNDLES: [Bundle; 5] = [
             "git_stash",
             "git_branch",
         ],
-        about: Some("git: a bundle for status, diff, log, commit and more"),
+        about: Some("git: status, diff, log, commit and more"),
     },
     Bundle {
         name: "git_more",
