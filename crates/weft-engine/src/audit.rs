@@ -10,7 +10,7 @@ use weft_core::event::{self, Spent};
 use weft_core::{Event, Mode, State, Timestamp};
 use weft_store::audit::{Audit, Category, Entry, Outcome, Place, Severity};
 use weft_tool::sandbox::{Report, Verdict, Visit};
-use weft_tool::{Deed, Moment, Need, Witness};
+use weft_tool::{Deed, GitKind, Moment, Need, Witness};
 
 use crate::clock::Clock;
 use crate::paths::Home;
@@ -81,7 +81,7 @@ impl Witness for AuditWitness {
             return;
         }
         let (category, target) = about(deed.needs);
-        let changes = deed.needs.iter().any(|need| !matches!(need, Need::Read(_) | Need::Ask(_)));
+        let changes = deed.needs.iter().any(|need| !looks(need));
         let (event, outcome, details) = match deed.moment {
             // What only looks is told of once.
             Moment::Begun { .. } if !changes => return,
@@ -107,10 +107,15 @@ impl Witness for AuditWitness {
     }
 }
 
+const fn looks(need: &Need) -> bool {
+    matches!(need, Need::Read(_) | Need::Ask(_) | Need::Git { kind: GitKind::Look, .. })
+}
+
 /// What a call is about, by the gravest thing it needs.
 fn about(needs: &[Need]) -> (Category, Option<String>) {
     let told = |need: &Need| match need {
         Need::Run { line, .. } => (0, Category::Process, Some(line.clone())),
+        Need::Git { words, .. } => (0, Category::Process, Some(words.join(" "))),
         Need::Use(name) => (1, Category::Network, Some(name.clone())),
         Need::Reach(host) => (2, Category::Network, Some(host.clone())),
         Need::Write(path) => (3, Category::File, Some(path.clone())),

@@ -15,6 +15,7 @@ use toml::{Table, Value};
 use weft_core::{Cost, Limits, Mode, ModelName};
 use weft_model::{Catalog, Effort};
 use weft_tool::sandbox::{SandboxSettings, Setting};
+use weft_tool::web::WebSettings;
 
 use crate::hooks::HookConfig;
 use crate::paths::Home;
@@ -37,6 +38,8 @@ pub struct Config {
     /// What commands run in.
     pub sandbox: SandboxSettings,
     pub undo: UndoSettings,
+    /// What of the web may be reached, and how it is searched.
+    pub web: WebSettings,
     /// Programs and APIs whose tools sessions have, by name; see the crate that connects to them.
     pub sources: Table,
     /// More models, or other facts about known ones, by `provider/model`.
@@ -193,7 +196,7 @@ impl Loaded {
         let names_mode = table.contains_key("mode");
         for (key, value) in table {
             if trust == Trust::Project
-                && matches!(key.as_str(), "providers" | "hooks" | "budget" | "models" | "undo" | "sources")
+                && matches!(key.as_str(), "providers" | "hooks" | "budget" | "models" | "undo" | "sources" | "web")
             {
                 self.warn(path, &key, "only your own settings may say this; it is left out");
                 continue;
@@ -245,6 +248,13 @@ impl Loaded {
                 }
             },
             "undo" => config.undo = typed(value)?,
+            "web" => {
+                let web: WebSettings = typed(value)?;
+                if let Some(search) = &web.search {
+                    search.place()?;
+                }
+                config.web = web;
+            }
             "sources" => config.sources = typed(value)?,
             "models" => {
                 let models: Table = typed(value)?;

@@ -112,3 +112,20 @@ fn settings_without_end_are_not_read() {
     std::fs::write(&file, "# long\n".repeat(200_000)).unwrap();
     assert!(error().contains("larger than 1 MB"), "{}", error());
 }
+
+#[test]
+fn the_web_is_set_up_by_the_person_alone() {
+    let loaded = read(
+        &[
+            ("project/.weft/config.toml", "[web]\nallow_private = [\"localhost\"]\n"),
+            ("home/config.toml", "[web]\nallow_private = [\"intranet.example\"]\n[web.search]\nprovider = \"brave\"\n"),
+        ],
+        &[],
+    )
+    .unwrap();
+    assert_eq!(loaded.config.web.allow_private, ["intranet.example"]);
+    assert!(loaded.config.web.search.is_some());
+    assert!(loaded.warnings.iter().any(|warning| warning.contains("`web`: only your own settings")));
+    let loaded = read(&[("home/config.toml", "[web.search]\nprovider = \"searxng\"\n")], &[]).unwrap();
+    assert!(loaded.warnings.concat().contains("`url` is missing") && loaded.config.web.search.is_none());
+}

@@ -25,6 +25,7 @@ use crate::driver::{Command, Driver};
 use crate::error::EngineError;
 use crate::hooks::{HookPoint, Hooks};
 use crate::inquiry::Inquiries;
+use crate::keys::search_key;
 use crate::lazy::RequestTools;
 use crate::mail::{Mail, Recorder};
 use crate::models::Models;
@@ -75,16 +76,19 @@ impl Setup {
     pub fn new(home: Home, config: Config) -> Self {
         let network_log = NetworkLog::default();
         let sandbox = home.sandbox(config.sandbox.clone()).reporting(network_log.report("shell"));
+        let env: Env = Arc::new(|name| std::env::var(name).ok());
+        let web_key = search_key(&home, &config, &env);
+        let registry = Registry::builtin_in(Arc::new(sandbox)).with_web(&config.web, web_key);
         Self {
             home,
             config,
             clock: Clock::System,
             random: Arc::new(|| getrandom::u64().unwrap_or_default()),
-            env: Arc::new(|name| std::env::var(name).ok()),
+            env,
             tape: None,
             model: None,
             store: None,
-            registry: Registry::builtin_in(Arc::new(sandbox)),
+            registry,
             toolbox: None,
             network_log,
         }

@@ -33,9 +33,47 @@ pub(crate) fn are_many(outside: &[Arc<dyn Tool>]) -> bool {
 }
 
 /// Tools that go together.
-const BUNDLES: [(&str, &[&str]); 2] = [
-    ("files", &["apply_patch", "batch_write", "move", "delete", "preview_edit"]),
-    ("structure", &["structure_search", "structure_replace"]),
+struct Bundle {
+    name: &'static str,
+    tools: &'static [&'static str],
+    /// Told instead of a line for each tool.
+    about: Option<&'static str>,
+}
+
+const BUNDLES: [Bundle; 5] = [
+    Bundle { name: "files", tools: &["apply_patch", "batch_write", "move", "delete", "preview_edit"], about: None },
+    Bundle { name: "structure", tools: &["structure_search", "structure_replace"], about: None },
+    Bundle {
+        name: "git",
+        tools: &[
+            "git_status",
+            "git_diff",
+            "git_log",
+            "git_show",
+            "git_blame",
+            "git_add",
+            "git_commit",
+            "git_restore",
+            "git_stash",
+            "git_branch",
+        ],
+        about: Some("git: status, diff, log, commit and more"),
+    },
+    Bundle {
+        name: "git_more",
+        tools: &[
+            "git_switch",
+            "git_worktree",
+            "git_revert",
+            "git_cherry_pick",
+            "git_reset",
+            "git_fetch",
+            "git_push",
+            "git_merge",
+        ],
+        about: Some("git_more: to switch, revert, fetch and more"),
+    },
+    Bundle { name: "web", tools: &["web_fetch", "web_search"], about: None },
 ];
 
 pub(crate) struct RequestTools {
@@ -55,12 +93,17 @@ impl RequestTools {
         if offered.is_empty() {
             return None;
         }
-        let lines: Vec<String> =
-            offered.iter().map(|(name, description)| format!("{name}: {}", first_sentence(description))).collect();
+        let told_together =
+            |name: &str| BUNDLES.iter().any(|bundle| bundle.about.is_some() && bundle.tools.contains(&name));
+        let alone = offered.iter().filter(|(name, _)| !told_together(name));
+        let alone = alone.map(|(name, description)| format!("{name}: {}", first_sentence(description)));
+        let offers = |bundle: &&Bundle| offered.iter().any(|(name, _)| bundle.tools.contains(&name.as_str()));
+        let together = BUNDLES.iter().filter(offers).filter_map(|bundle| bundle.about.map(str::to_owned));
+        let lines: Vec<String> = alone.chain(together).collect();
         let description = format!("Get more tools, usable from the next step on.\n{}", lines.join("\n"));
         let schema = json!({"type":"object","properties":{
             "names":{"type":"array","items":{"type":"string"}},
-            "bundle":{"type":"string","enum":BUNDLES.map(|(name, _)| name)},
+            "bundle":{"type":"string","enum":BUNDLES.map(|bundle| bundle.name)},
             "intent":{"type":"string","description":"what you want to do"}}});
         Some(Self { offered, sources: Vec::new(), description, schema })
     }
@@ -107,8 +150,10 @@ impl RequestTools {
             _ if source.is_some() => return Err(EXACTLY_ONE.to_owned()),
             (Some(names), None, None) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
             (None, Some(bundle), None) => {
-                let tools = BUNDLES.iter().find(|(name, _)| *name == bundle).map(|(_, tools)| *tools);
-                tools.unwrap_or_default().iter().map(|name| (*name).to_owned()).collect()
+                let tools = BUNDLES.iter().find(|known| known.name == bundle).map(|bundle| bundle.tools);
+                // Some are there only where they were set up.
+                let there = |name: &&&str| self.offered.iter().any(|(known, _)| known == **name);
+                tools.unwrap_or_default().iter().filter(there).map(|name| (*name).to_owned()).collect()
             }
             (None, None, Some(intent)) => self.fitting(intent),
             _ => return Err(EXACTLY_ONE.to_owned()),

@@ -3,7 +3,8 @@
 use super::*;
 
 fn tools() -> RequestTools {
-    RequestTools::of(&Registry::builtin()).unwrap()
+    let web = weft_tool::web::WebSettings::default();
+    RequestTools::of(&Registry::builtin().with_web(&web, std::sync::Arc::new(|| None))).unwrap()
 }
 
 #[test]
@@ -30,9 +31,13 @@ fn what_cannot_be_had_is_explained() {
 #[test]
 fn bundles_hold_what_there_is_and_the_manifest_is_short() {
     let tools = tools();
-    for (name, _) in BUNDLES {
-        tools.resolve(&json!({"bundle": name})).unwrap();
+    for bundle in BUNDLES {
+        tools.resolve(&json!({"bundle": bundle.name})).unwrap();
     }
+    // Without an engine there is no search to get.
+    assert_eq!(tools.resolve(&json!({"bundle": "web"})).unwrap(), ["web_fetch"]);
+    let meant = tools.resolve(&json!({"intent": "commit what I changed"})).unwrap();
+    assert_eq!(meant.first().unwrap(), "git_commit");
     assert!(tools.description.len() < 900, "{}: {}", tools.description.len(), tools.description);
 }
 

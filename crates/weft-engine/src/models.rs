@@ -12,6 +12,7 @@ use weft_model::offline::Offline;
 use weft_model::provider::{self, HttpModel, Protocol, ProviderConfig, Secret};
 use weft_model::{Catalog, Gate, Model, ModelInfo, Request, ToolSpec};
 use weft_store::{SpentScope, Store, Vault};
+use weft_tool::web::SearchSettings;
 use weft_tool::{Guard, Registry, Role, Secrets, Tool as _, toolbox};
 
 use crate::agent::Agent;
@@ -43,6 +44,8 @@ pub(crate) struct Models {
     catalog: Arc<Catalog>,
     vault: Arc<Vault>,
     env: Env,
+    /// Variables that may hold a search engine's key.
+    search_variables: Vec<String>,
     default: Option<ModelName>,
     tape: Option<Tape>,
     fixed: Option<Arc<dyn Model>>,
@@ -83,6 +86,7 @@ impl Models {
             catalog: Arc::new(Catalog::with_user_models(&config.models).unwrap_or_default()),
             vault: Arc::new(crate::keys::vault(home, config)),
             env,
+            search_variables: config.web.search.as_ref().map(SearchSettings::variables).unwrap_or_default(),
             default: config.model.clone(),
             tape,
             fixed,
@@ -135,7 +139,7 @@ impl Models {
 
     /// Values that must not leave through a tool or a hook.
     pub fn secrets(&self) -> Secrets {
-        secrets(&self.providers, &self.env, &self.vault)
+        secrets(&self.providers, &self.search_variables, &self.env, &self.vault)
     }
 
     /// The model a new session uses: the configured one, else that of the first provider with a

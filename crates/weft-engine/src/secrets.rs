@@ -22,8 +22,10 @@ struct Known {
     redaction: Redaction,
 }
 
-pub fn secrets(providers: &[ProviderConfig], env: &Env, vault: &Arc<Vault>) -> Secrets {
-    let variables = providers.iter().flat_map(|provider| &provider.key_env).filter_map(|name| env(name));
+/// `more` names variables that hold keys of others than providers.
+pub fn secrets(providers: &[ProviderConfig], more: &[String], env: &Env, vault: &Arc<Vault>) -> Secrets {
+    let names = providers.iter().flat_map(|provider| &provider.key_env).chain(more);
+    let variables = names.filter_map(|name| env(name));
     let headers = providers.iter().flat_map(|provider| &provider.headers).filter(|(name, _)| holds_a_key(name));
     let bare = |value: &str| value.split_whitespace().next_back().unwrap_or_default().to_owned();
     let values: Vec<String> = variables.chain(headers.map(|(_, value)| bare(value))).collect();

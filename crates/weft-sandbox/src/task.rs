@@ -20,11 +20,13 @@ pub struct Task {
     pub environment: Vec<(OsString, OsString)>,
     /// Whether the command reads what follows. Otherwise its input is empty.
     pub reads: bool,
+    /// What the command says on its second output is not heard.
+    pub quiet: bool,
 }
 
 impl Task {
     pub fn encode(&self) -> Vec<u8> {
-        let mut body = vec![u8::from(self.reads)];
+        let mut body = vec![u8::from(self.reads), u8::from(self.quiet)];
         put(&mut body, &self.cwd);
         put_count(&mut body, self.command.len());
         self.command.iter().for_each(|word| put(&mut body, word));
@@ -57,13 +59,13 @@ impl Task {
     }
 
     fn decode(mut body: &[u8]) -> Option<Self> {
-        let (reads, rest) = body.split_first()?;
+        let ([reads, quiet], rest) = body.split_first_chunk()?;
         body = rest;
         let cwd = take(&mut body)?;
         let command = (0..take_count(&mut body)?).map(|_| take(&mut body)).collect::<Option<_>>()?;
         let count = take_count(&mut body)?;
         let environment = (0..count).map(|_| Some((take(&mut body)?, take(&mut body)?))).collect::<Option<_>>()?;
-        body.is_empty().then_some(Self { cwd, command, environment, reads: *reads == 1 })
+        body.is_empty().then_some(Self { cwd, command, environment, reads: *reads == 1, quiet: *quiet == 1 })
     }
 }
 

@@ -12,6 +12,7 @@ fn task() -> Task {
         command: vec!["bash".into(), "-c".into(), OsString::from_vec(vec![0xff, b'x', b'\n'])],
         environment: vec![("PATH".into(), "/bin:/usr/bin".into()), ("EMPTY".into(), "".into())],
         reads: true,
+        quiet: true,
     }
 }
 

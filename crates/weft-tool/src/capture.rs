@@ -220,6 +220,13 @@ fn create(spill: &Spill) -> io::Result<(PathBuf, File)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
+/// Keeps something whole, for its owner only. Returns where it lies.
+pub(crate) fn keep(spill: &Spill, bytes: &[u8]) -> io::Result<PathBuf> {
+    let (path, mut file) = create(spill)?;
+    file.write_all(bytes.get(..bytes.len().min(LARGEST_FILE as usize)).unwrap_or(bytes))?;
+    Ok(path)
+}
+
 fn absolute(path: PathBuf) -> PathBuf {
     fs::canonicalize(&path).unwrap_or(path)
 }

@@ -18,6 +18,7 @@ use weft_core::{Mode, SessionId, ToolCall};
 
 use crate::file::ReadMarks;
 use crate::path::Located;
+use crate::permission::git::GitKind;
 use crate::permission::role::Role;
 use crate::permission::rules::Rules;
 use crate::permission::{Consent, Denied, Measure, Need};
@@ -154,8 +155,10 @@ impl Guard {
         let mut writes = Vec::new();
         for need in &needs {
             match need {
-                Need::Read(_) | Need::Reach(_) | Need::Ask(_) => {}
-                Need::Run { .. } | Need::Use(_) => return Plan { access: Access::Run, idempotent: false },
+                Need::Read(_) | Need::Reach(_) | Need::Ask(_) | Need::Git { kind: GitKind::Look, .. } => {}
+                Need::Git { .. } | Need::Run { .. } | Need::Use(_) => {
+                    return Plan { access: Access::Run, idempotent: false };
+                }
                 Need::Write(path) => writes.push(path),
             }
         }
@@ -286,7 +289,7 @@ impl Guard {
         if context.cancel.is_cancelled() {
             return None;
         }
-        if needs.iter().any(|need| matches!(need, Need::Run { .. })) {
+        if needs.iter().any(|need| matches!(need, Need::Run { .. } | Need::Git { .. })) {
             return context.cancel.run_until_cancelled(self.processes.clone().acquire_owned()).await.map(Result::ok);
         }
         Some(None)
@@ -325,9 +328,13 @@ fn after_a_stop(needs: &[Need]) -> (Duration, &'static str) {
     let patience = |need: &Need| match need {
         Need::Read(_) | Need::Reach(_) | Need::Ask(_) => Duration::from_millis(300),
         Need::Write(_) => Duration::from_secs(1),
-        Need::Run { .. } | Need::Use(_) => Duration::from_secs(15),
+        Need::Run { .. } | Need::Use(_) | Need::Git { .. } => Duration::from_secs(15),
     };
-    let changes = |need: &Need| matches!(need, Need::Write(_) | Need::Run { .. } | Need::Use(_));
+    let changes = |need: &Need| match need {
+        Need::Write(_) | Need::Run { .. } | Need::Use(_) => true,
+        Need::Git { kind, .. } => *kind != GitKind::Look,
+        Need::Read(_) | Need::Reach(_) | Need::Ask(_) => false,
+    };
     let longest = needs.iter().map(patience).max().unwrap_or(Duration::from_millis(300));
     (longest, if needs.iter().any(changes) { UNSURE } else { "Stopped. It hung and was given up." })
 }
@@ -338,7 +345,7 @@ async fn stopped_for(cancel: &CancellationToken, patience: Duration) {
 }
 
 impl<'a> Policy<'a> {
-    const fn measure(&self) -> Measure<'a> {
+    pub(crate) const fn measure(&self) -> Measure<'a> {
         Measure {
             mode: self.mode,
             role: self.role,
@@ -353,6 +360,6 @@ impl<'a> Policy<'a> {
 fn question(needs: &[Need]) -> Option<AskKind> {
     needs.iter().find_map(|need| match need {
         Need::Ask(kind) => Some(kind.clone()),
-        Need::Read(_) | Need::Write(_) | Need::Run { .. } | Need::Reach(_) | Need::Use(_) => None,
+        Need::Read(_) | Need::Write(_) | Need::Run { .. } | Need::Reach(_) | Need::Use(_) | Need::Git { .. } => None,
     })
 }

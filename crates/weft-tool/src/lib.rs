@@ -8,9 +8,10 @@
 //! Where to go next: [`guard`] decides, [`tool`] is what a tool is, `tools/` holds the built-in
 //! ones, [`process`] is the only place that starts processes, [`sandbox`] what they run in, `path`
 //! knows where a path really leads, `admit` looks once more before a file is touched, `handle` is the
-//! only way to one.
+//! only way to one, `web` reaches the web.
 
 pub mod guard;
+pub mod outside;
 pub mod permission;
 pub mod process;
 pub mod registry;
@@ -19,6 +20,7 @@ pub mod service;
 pub mod shadow;
 pub mod tool;
 pub mod toolbox;
+pub mod web;
 
 mod admit;
 mod capture;
@@ -40,6 +42,7 @@ mod witness;
 pub use file::ReadMarks;
 pub use guard::{Guard, GuardConfig, Permit, Policy, Verdict};
 pub use permission::Need;
+pub use permission::git::GitKind;
 pub use permission::role::Role;
 pub use permission::rules::{Decision, Rule, RuleError, Rules};
 pub use redact::{Redaction, Secrets};

@@ -41,6 +41,10 @@ pub struct Spec {
     /// Added to what is inherited; variables that look like secrets, or hold a known one, are not
     /// inherited.
     pub env: Vec<(OsString, OsString)>,
+    /// Not inherited either.
+    pub without: Vec<OsString>,
+    /// What it says on its second output is not heard.
+    pub quiet: bool,
     /// What it reads. Without it, it reads nothing.
     pub stdin: Option<Vec<u8>>,
     pub timing: Timing,
@@ -59,6 +63,8 @@ impl Spec {
             program,
             cwd: cwd.into(),
             env: Vec::new(),
+            without: Vec::new(),
+            quiet: false,
             stdin: None,
             timing: Timing::default(),
             cancel: CancellationToken::new(),
@@ -242,13 +248,13 @@ impl Started {
         let mut command = Command::new(&program);
         command.args(arguments).process_group(0).current_dir(&spec.cwd);
         for (name, value) in std::env::vars_os() {
-            if is_kept_back(&name, &value, &spec.redaction) {
+            if is_kept_back(&name, &value, spec) {
                 command.env_remove(&name);
             }
         }
         command.envs(FOR_COMMANDS).envs(spec.env.iter().map(|(name, value)| (name, value)));
         command.stdin(if spec.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
-        Self::spawn(command, spec.stdin.take()).map_err(|source| {
+        Self::spawn(command, spec.stdin.take(), spec.quiet).map_err(|source| {
             if spec.cwd.is_dir() { not_started(&program, source) } else { SpawnError::NoFolder(spec.cwd.clone()) }
         })
     }
@@ -259,13 +265,13 @@ impl Started {
         // It makes a session of its own, which only one that leads no group can.
         let mut command = Command::new(fence.program());
         command.args(fence.arguments([])).env_clear().current_dir("/").stdin(Stdio::piped());
-        Self::spawn(command, None).map_err(|source| not_started(fence.program().as_os_str(), source))
+        Self::spawn(command, None, false).map_err(|source| not_started(fence.program().as_os_str(), source))
     }
 
-    fn spawn(mut command: Command, input: Option<Vec<u8>>) -> io::Result<Self> {
+    fn spawn(mut command: Command, input: Option<Vec<u8>>, quiet: bool) -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
         let output = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
-        command.stdout(writer.try_clone()?).stderr(writer);
+        command.stdout(writer.try_clone()?).stderr(if quiet { Stdio::null() } else { writer.into() });
         let child = command.spawn()?;
         let group = Group::of(&child);
         Ok(Self { child, group, output, input })
@@ -281,13 +287,15 @@ impl Started {
             return Err(SpawnError::NoFolder(spec.cwd.clone()));
         }
         let (program, arguments) = words(&spec.program);
-        let kept = std::env::vars_os().filter(|(name, value)| !is_kept_back(name, value, &spec.redaction));
+        let kept = std::env::vars_os().filter(|(name, value)| !is_kept_back(name, value, spec));
         let own = FOR_COMMANDS.iter().map(|(name, value)| (name.into(), value.into()));
+        let environment = kept.chain(own).chain(spec.env.iter().cloned()).collect();
         let task = Task {
             cwd: spec.cwd.clone().into(),
             command: [program].into_iter().chain(arguments).collect(),
-            environment: kept.chain(own).chain(spec.env.drain(..)).collect(),
+            environment,
             reads: spec.stdin.is_some(),
+            quiet: spec.quiet,
         };
         let mut input = task.encode();
         input.extend(spec.stdin.take().unwrap_or_default());
@@ -309,9 +317,9 @@ fn words(program: &Program) -> (OsString, Vec<OsString>) {
     }
 }
 
-fn is_kept_back(name: &OsStr, value: &OsStr, redaction: &Redaction) -> bool {
-    let known = value.to_str().is_some_and(|value| redaction.covers(value));
-    known || name.to_str().is_some_and(is_secret_variable)
+fn is_kept_back(name: &OsStr, value: &OsStr, spec: &Spec) -> bool {
+    let known = value.to_str().is_some_and(|value| spec.redaction.covers(value));
+    known || spec.without.iter().any(|without| without == name) || name.to_str().is_some_and(is_secret_variable)
 }
 
 fn not_started(program: &OsStr, source: io::Error) -> SpawnError {

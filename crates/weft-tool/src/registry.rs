@@ -8,6 +8,8 @@ use serde_json::Value;
 use crate::sandbox::Sandbox;
 use crate::tool::Tool;
 use crate::tools;
+use crate::web::search::SearchKey;
+use crate::web::{WebClient, WebSettings};
 
 #[derive(Clone, Default)]
 pub struct Registry {
@@ -31,7 +33,8 @@ impl Registry {
 
     /// The tools that come in the box, whose commands run in this sandbox.
     pub fn builtin_in(sandbox: Arc<Sandbox>) -> Self {
-        Self { core: tools::core(sandbox), extras: tools::extras() }
+        let extras = tools::extras(&sandbox);
+        Self { core: tools::core(sandbox), extras }
     }
 
     /// Adds a tool to the core; one of the same name is replaced.
@@ -40,6 +43,27 @@ impl Registry {
         self.core.retain(|known| known.name() != tool.name());
         self.extras.retain(|known| known.name() != tool.name());
         self.core.push(tool);
+        self
+    }
+
+    /// Adds what reaches the web, on request.
+    #[must_use]
+    pub fn with_web(self, settings: &WebSettings, key: SearchKey) -> Self {
+        tools::web(settings, key).into_iter().fold(self, Self::with_extra)
+    }
+
+    /// Fetches pages through a client of one's own.
+    #[must_use]
+    pub fn with_fetch_through(self, client: Arc<WebClient>) -> Self {
+        self.with_extra(tools::web_fetch_through(client))
+    }
+
+    /// Adds a tool that the model is told of when it asks; one of the same name is replaced.
+    #[must_use]
+    pub fn with_extra(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.core.retain(|known| known.name() != tool.name());
+        self.extras.retain(|known| known.name() != tool.name());
+        self.extras.push(tool);
         self
     }
 

@@ -106,6 +106,9 @@ fn command_of(order: &Order, given: &[OsString]) -> Result<Option<Command>, Ente
     if !task.reads {
         command.stdin(Stdio::null());
     }
+    if task.quiet {
+        command.stderr(Stdio::null());
+    }
     Ok(Some(command))
 }
 

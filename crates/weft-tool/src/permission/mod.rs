@@ -2,6 +2,7 @@
 //! protected whatever they say. Decides and does nothing else.
 
 pub mod command;
+pub mod git;
 pub mod role;
 pub mod rules;
 
@@ -14,6 +15,7 @@ use std::sync::LazyLock;
 use weft_core::Mode;
 
 use self::command::Line;
+use self::git::GitKind;
 use self::role::Role;
 use self::rules::{Decision, Deed, Rule, Rules};
 use crate::path::{self, Located};
@@ -33,6 +35,8 @@ pub enum Need {
     Reach(String),
     /// Uses a tool that comes from elsewhere and may do anything it can reach.
     Use(String),
+    /// Runs git, in one of the ways that git tools know.
+    Git { kind: GitKind, words: Vec<String> },
     /// Puts a question to a person; the answer is the result.
     Ask(weft_core::ask::AskKind),
 }
@@ -141,6 +145,7 @@ impl Measure<'_> {
             Need::Run { line, outside } => self.running(line, *outside),
             Need::Reach(host) => self.reaching(host),
             Need::Use(tool) => self.using(tool),
+            Need::Git { kind, words } => self.using_git(*kind, words),
         }
     }
 

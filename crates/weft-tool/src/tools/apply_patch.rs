@@ -32,8 +32,8 @@ impl Tool for ApplyPatch {
     }
 
     fn description(&self) -> &str {
-        "Apply a unified diff to files, all or nothing; it can create, delete (/dev/null) and rename. Line numbers may \
-         be off, content may not."
+        "Apply a unified diff, all or nothing. It can create, delete (/dev/null) and rename files. Line numbers may be \
+         off, content may not."
     }
 
     fn schema(&self) -> &Value {

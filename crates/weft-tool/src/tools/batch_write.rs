@@ -47,7 +47,7 @@ impl Tool for BatchWrite {
     }
 
     fn description(&self) -> &str {
-        "Create or overwrite several files, all or none. Read existing files first."
+        "Write several files, all or none. Read existing files first."
     }
 
     fn schema(&self) -> &Value {

@@ -30,7 +30,7 @@ impl Tool for Delete {
     }
 
     fn description(&self) -> &str {
-        "Delete a file, link or folder; it is kept in the trash."
+        "Delete a file or folder into the trash."
     }
 
     fn schema(&self) -> &Value {

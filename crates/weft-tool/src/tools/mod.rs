@@ -5,11 +5,12 @@ mod ask_user;
 mod batch_write;
 mod delete;
 mod edit;
+mod git;
 mod glob;
 mod list;
 mod move_path;
 mod notebook;
-mod pdf;
+pub(crate) mod pdf;
 mod preview_edit;
 mod read;
 mod search;
@@ -19,12 +20,16 @@ mod structure_replace;
 mod structure_search;
 mod todo;
 mod walk;
+mod web_fetch;
+mod web_search;
 mod write;
 
 use std::sync::Arc;
 
 use crate::sandbox::Sandbox;
 use crate::tool::Tool;
+use crate::web::search::SearchKey;
+use crate::web::{WebClient, WebSettings};
 
 /// In the order in which the model is told of them. The order is part of the cached prompt.
 pub(crate) fn core(sandbox: Arc<Sandbox>) -> Vec<Arc<dyn Tool>> {
@@ -42,8 +47,8 @@ pub(crate) fn core(sandbox: Arc<Sandbox>) -> Vec<Arc<dyn Tool>> {
 }
 
 /// What the model is told of only when it asks.
-pub(crate) fn extras() -> Vec<Arc<dyn Tool>> {
-    vec![
+pub(crate) fn extras(sandbox: &Arc<Sandbox>) -> Vec<Arc<dyn Tool>> {
+    let files: [Arc<dyn Tool>; 7] = [
         Arc::new(preview_edit::PreviewEdit),
         Arc::new(apply_patch::ApplyPatch),
         Arc::new(batch_write::BatchWrite),
@@ -51,5 +56,17 @@ pub(crate) fn extras() -> Vec<Arc<dyn Tool>> {
         Arc::new(delete::Delete),
         Arc::new(structure_search::StructureSearch),
         Arc::new(structure_replace::StructureReplace),
-    ]
+    ];
+    files.into_iter().chain(git::all(sandbox)).collect()
+}
+
+/// What reaches the web, also on request. Without an engine there is no search.
+pub(crate) fn web(settings: &WebSettings, key: SearchKey) -> Vec<Arc<dyn Tool>> {
+    let fetch: Arc<dyn Tool> = Arc::new(web_fetch::WebFetch::new(settings));
+    let search = settings.search.clone().and_then(|search| web_search::WebSearch::new(search, key));
+    [fetch].into_iter().chain(search.map(|search| -> Arc<dyn Tool> { Arc::new(search) })).collect()
+}
+
+pub(crate) fn web_fetch_through(client: Arc<WebClient>) -> Arc<dyn Tool> {
+    Arc::new(web_fetch::WebFetch::through(client))
 }

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const STACK: usize = 16 * 1024 * 1024;
 
 /// The text page by page. The error completes the sentence "The PDF …".
-pub(super) fn text(bytes: Vec<u8>, cancel: &CancellationToken) -> Result<String, String> {
+pub(crate) fn text(bytes: Vec<u8>, cancel: &CancellationToken) -> Result<String, String> {
     let (sender, receiver) = mpsc::sync_channel(1);
     let stop = cancel.child_token();
     let given_up = stop.clone();

@@ -19,7 +19,7 @@ impl Tool for PreviewEdit {
     }
 
     fn description(&self) -> &str {
-        "The diff that `edit` would make with the same input. Changes nothing."
+        "The diff that `edit` would make. Same input; changes nothing."
     }
 
     fn schema(&self) -> &Value {

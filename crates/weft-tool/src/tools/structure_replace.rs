@@ -43,7 +43,7 @@ impl Tool for StructureReplace {
     }
 
     fn description(&self) -> &str {
-        "Rewrite code by syntax (ast-grep) in a file or folder, all or nothing."
+        "Rewrite code by syntax (ast-grep). In a file or folder, all or nothing."
     }
 
     fn schema(&self) -> &Value {

@@ -19,6 +19,7 @@ pub struct World {
     pub marks: ReadMarks,
     pub cancel: CancellationToken,
     pub mode: Mode,
+    pub role: Role,
     pub rules: Arc<Rules>,
     pub approved: bool,
     pub live: Arc<Mutex<String>>,
@@ -46,6 +47,7 @@ impl World {
             marks: ReadMarks::default(),
             cancel: CancellationToken::new(),
             mode: Mode::Auto,
+            role: Role::Worker,
             rules: Arc::default(),
             approved: false,
             live: Arc::default(),
@@ -68,6 +70,18 @@ impl World {
         self.rules = Arc::new(self.rules.and([rule]));
     }
 
+    pub fn deny(&mut self, rule: &str) {
+        let rule = Rule::parse(Decision::Deny, rule, &self.workspace).unwrap();
+        self.rules = Arc::new(self.rules.and([rule]));
+    }
+
+    /// The text of a call that must be refused.
+    pub async fn refused(&self, name: &str, input: Value) -> String {
+        let finished = self.run(name, input).await;
+        assert_eq!(finished.outcome, Outcome::Denied, "{}", finished.output.text);
+        finished.output.text
+    }
+
     pub fn outputs(&self) -> PathBuf {
         self.root.join("outputs")
     }
@@ -80,7 +94,7 @@ impl World {
             workspace: self.workspace.clone(),
             outputs: self.outputs(),
             mode: self.mode,
-            role: Role::Worker,
+            role: self.role,
             rules: self.rules.clone(),
             approved: self.approved,
             read_marks: self.marks.clone(),
@@ -111,7 +125,7 @@ impl World {
         let outputs = self.outputs();
         let policy = Policy {
             mode: self.mode,
-            role: Role::Worker,
+            role: self.role,
             rules: &self.rules,
             workspace: &self.workspace,
             outputs: &outputs,

@@ -4,10 +4,11 @@ use std::io::{IsTerminal, Read};
 
 use anyhow::{Context as _, bail};
 use weft_core::FailureKind;
-use weft_engine::Home;
+use weft_engine::{Config, Home};
 use weft_model::provider::{self, ProviderConfig};
 use weft_store::audit::Category;
 use weft_store::{Secret, Vault};
+use weft_tool::web::Engine;
 
 use super::audit::note_change;
 use crate::args::AuthArgs;
@@ -43,8 +44,11 @@ pub async fn run(args: AuthArgs) -> anyhow::Result<Exit> {
         (_, Some(_)) => return Err(UsageError("name one provider: weft auth anthropic".to_owned()).into()),
         (name, None) => {
             let known = providers.iter().find(|provider| *provider.config.name == *name);
-            let Some(provider) = known else { return Err(unknown(name, &providers).into()) };
-            add(&vault, provider, args.key_stdin, args.no_check).await?;
+            match (known, Engine::ALL.into_iter().find(|engine| engine.name() == name)) {
+                (Some(provider), _) => add(&vault, provider, args.key_stdin, args.no_check).await?,
+                (None, Some(engine)) => add_engine(&vault, engine, &settings.config, args.key_stdin)?,
+                (None, None) => return Err(unknown(name, &providers).into()),
+            }
             note_change(&home, Category::Credential, "credential.saved", "save", name);
         }
     }
@@ -75,9 +79,20 @@ pub fn status_row(provider: &Provider, look: &Look) -> Vec<crate::show::style::L
     marked(mark, style, &text, look)
 }
 
-async fn add(vault: &Vault, provider: &Provider, from_stdin: bool, no_check: bool) -> anyhow::Result<()> {
-    let name = &provider.config.name;
-    let look = out::look_stderr();
+/// A search engine has no way to ask what a key is worth that would not cost a search.
+fn add_engine(vault: &Vault, engine: Engine, config: &Config, from_stdin: bool) -> anyhow::Result<()> {
+    let (name, look) = (engine.name(), out::look_stderr());
+    vault.set(name, &Secret::new(read_key(name, from_stdin)?))?;
+    out::tell(&note("Saved, not checked, encrypted on this machine.", &look));
+    if config.web.search.as_ref().is_none_or(|search| search.provider != engine) {
+        let words =
+            format!("It is not used yet: `weft config set web.search.provider {name}` makes it the search engine.");
+        out::tell(&note(&words, &look));
+    }
+    Ok(())
+}
+
+fn read_key(name: &str, from_stdin: bool) -> anyhow::Result<String> {
     let key = if from_stdin || !std::io::stdin().is_terminal() {
         let mut text = String::new();
         std::io::stdin().lock().take(LONGEST_KEY).read_to_string(&mut text).context("cannot read the key")?;
@@ -94,6 +109,13 @@ async fn add(vault: &Vault, provider: &Provider, from_stdin: bool, no_check: boo
             UsageError("this is not a key: keys have no spaces or line breaks. Nothing was saved".to_owned()).into()
         );
     }
+    Ok(key.to_owned())
+}
+
+async fn add(vault: &Vault, provider: &Provider, from_stdin: bool, no_check: bool) -> anyhow::Result<()> {
+    let name = &provider.config.name;
+    let look = out::look_stderr();
+    let key = &read_key(name, from_stdin)?;
     let verdict = if no_check { None } else { Some(check(&provider.config, key).await?) };
     vault.set(name, &Secret::new(key))?;
     match verdict {

@@ -77,7 +77,7 @@ fn list(home: &Home) -> anyhow::Result<()> {
 }
 
 /// Every setting. In capitals what is named by the person, such as a provider.
-const KNOWN: [&str; 25] = [
+const KNOWN: [&str; 29] = [
     "model",
     "mode",
     "agent",
@@ -103,6 +103,10 @@ const KNOWN: [&str; 25] = [
     "hooks",
     "models.PROVIDER/MODEL",
     "models.PROVIDER/MODEL.FACT",
+    "web.allow_private",
+    "web.search.provider",
+    "web.search.url",
+    "web.search.key_env",
 ];
 
 /// Whether it is a setting, or a section of settings.

@@ -42,10 +42,12 @@ pub async fn run() -> anyhow::Result<Exit> {
     let loaded = settings.unwrap_or_default();
     let rows = providers::all(&home, &loaded.config);
     let sandboxed = sandbox(&home, &loaded.config);
+    let web = web(&home, &loaded.config);
     section("Database", database(home, loaded));
     out::print(&[Line::new("Providers", BOLD)]);
     out::print(&rows.iter().flat_map(|provider| auth::status_row(provider, &look)).collect::<Vec<_>>());
     section("Sandbox", sandboxed);
+    section("Web", web);
     section("Terminal", terminal(&look));
     Ok(if failed { Exit::Failed } else { Exit::Done })
 }
@@ -167,6 +169,27 @@ fn sandbox(home: &Home, config: &weft_engine::Config) -> Vec<Finding> {
         (None, _) => Finding::Good("commands run in a sandbox that holds".to_owned()),
         (Some(notice), Setting::On | Setting::Off) => Finding::Note(notice),
         (Some(notice), Setting::Required) => Finding::Bad(notice),
+    }]
+}
+
+fn web(home: &Home, config: &weft_engine::Config) -> Vec<Finding> {
+    let Some(search) = &config.web.search else {
+        return vec![Finding::Note(
+            "pages can be fetched; there is no search. `weft config set web.search.provider brave` (or tavily) and \
+             `weft auth brave`, or `weft config set web.search.url` with your SearXNG, brings one"
+                .to_owned(),
+        )];
+    };
+    let name = search.provider.name();
+    let set = search.variables().into_iter().find(|variable| std::env::var(variable).is_ok_and(|key| !key.is_empty()));
+    let kept = || weft_engine::vault(home, config).names().unwrap_or_default().iter().any(|known| **known == *name);
+    vec![match set {
+        Some(variable) => Finding::Good(format!("search with {name}, key from {variable}")),
+        None if kept() => Finding::Good(format!("search with {name}, key saved on this machine")),
+        None if search.provider.needs_key() => {
+            Finding::Bad(format!("search with {name} has no key; add one with `weft auth {name}`"))
+        }
+        None => Finding::Good(format!("search with {name}")),
     }]
 }
 

@@ -25,4 +25,5 @@ mod shorthand;
 mod sources;
 mod trouble;
 mod undo;
+mod web;
 mod world;

@@ -1,0 +1,47 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+fn settings(listed: &[(&str, &str)]) -> Settings {
+    let text: String = listed.iter().map(|(scope, entry)| format!("{scope}\0{entry}\0")).collect();
+    Settings::harmless(&text).unwrap()
+}
+
+fn last<'a>(settings: &'a Settings, key: &str) -> Option<&'a str> {
+    settings.pairs.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
+}
+
+#[test]
+fn a_repository_names_no_programs() {
+    let found = settings(&[
+        ("global", "filter.lfs.clean\ngit-lfs clean -- %f"),
+        ("local", "filter.lfs.clean\nevil"),
+        ("local", "filter.e=v il.smudge\nevil"),
+        ("local", "filter.e=v il.required\ntrue"),
+        ("worktree", "core.sshcommand\nevil"),
+        ("local", "credential.https://x.example.helper\n!evil"),
+        ("local", "merge.mine.driver\nevil"),
+        ("local", "user.name\nMe"),
+        ("global", "core.editor\nvim"),
+    ]);
+    assert_eq!(last(&found, "filter.lfs.clean"), Some("git-lfs clean -- %f"));
+    assert_eq!(last(&found, "filter.e=v il.smudge"), Some(""));
+    assert_eq!(last(&found, "filter.e=v il.required"), Some("false"));
+    assert_eq!(last(&found, "core.sshcommand"), Some("ssh"));
+    assert_eq!(last(&found, "credential.https://x.example.helper"), Some(""));
+    assert_eq!(last(&found, "merge.mine.driver"), Some("false"));
+    assert_eq!(last(&found, "user.name"), None);
+    assert_eq!(last(&found, "core.editor"), None);
+    assert!(!found.rewrites_addresses && !found.signs);
+    // Whether commits are signed is for the person to say, not for the repository.
+    let own = settings(&[("global", "commit.gpgsign\ntrue"), ("local", "gpg.program\nevil")]);
+    assert!(own.signs && last(&own, "gpg.program") == Some("false"));
+    assert!(!settings(&[("local", "commit.gpgsign\ntrue")]).signs);
+    assert!(settings(&[("local", "url.ext::sh -c evil.insteadof\nhttps://")]).rewrites_addresses);
+}
+
+#[test]
+fn too_many_are_refused() {
+    let text: String = (0..400).map(|number| format!("local\0filter.f{number}.clean\nevil\0")).collect();
+    assert!(Settings::harmless(&text).is_err());
+}
