@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 use weft_core::{Cost, Limits, Mode, ModelName};
 use weft_model::{Catalog, Effort};
+use weft_tool::discover::Row;
 use weft_tool::sandbox::{SandboxSettings, Setting};
 
 use crate::hooks::HookConfig;
@@ -37,6 +38,8 @@ pub struct Config {
     /// What commands run in.
     pub sandbox: SandboxSettings,
     pub undo: UndoSettings,
+    /// More commands that test, lint, format, check and build projects.
+    pub project_tools: Vec<Row>,
     /// Programs and APIs whose tools sessions have, by name; see the crate that connects to them.
     pub sources: Table,
     /// More models, or other facts about known ones, by `provider/model`.
@@ -193,7 +196,10 @@ impl Loaded {
         let names_mode = table.contains_key("mode");
         for (key, value) in table {
             if trust == Trust::Project
-                && matches!(key.as_str(), "providers" | "hooks" | "budget" | "models" | "undo" | "sources")
+                && matches!(
+                    key.as_str(),
+                    "providers" | "hooks" | "budget" | "models" | "undo" | "sources" | "project_tools"
+                )
             {
                 self.warn(path, &key, "only your own settings may say this; it is left out");
                 continue;
@@ -245,6 +251,11 @@ impl Loaded {
                 }
             },
             "undo" => config.undo = typed(value)?,
+            "project_tools" => {
+                let rows: Vec<Row> = typed(value)?;
+                rows.iter().try_for_each(Row::check)?;
+                config.project_tools = rows;
+            }
             "sources" => config.sources = typed(value)?,
             "models" => {
                 let models: Table = typed(value)?;

@@ -14,6 +14,7 @@ use weft_core::{
 use weft_model::{Catalog, Gate, Model};
 use weft_store::audit::Audit;
 use weft_store::{Commit, Options, Owner, Store, StoreError};
+use weft_tool::discover::Discovery;
 use weft_tool::shadow::{self, Shadow, Shadows};
 use weft_tool::{Guard, GuardConfig, Registry, Toolbox};
 
@@ -69,6 +70,7 @@ pub enum Tape {
 impl Setup {
     pub fn new(home: Home, config: Config) -> Self {
         let sandbox = home.sandbox(config.sandbox.clone());
+        let discovery = Discovery::new(config.project_tools.clone());
         Self {
             home,
             config,
@@ -78,7 +80,7 @@ impl Setup {
             tape: None,
             model: None,
             store: None,
-            registry: Registry::builtin_in(Arc::new(sandbox)),
+            registry: Registry::builtin_with(Arc::new(sandbox), discovery),
             toolbox: None,
         }
     }
@@ -252,6 +254,21 @@ impl Engine {
         &self.shared.guard
     }
 
+    /// The background jobs of a session, in words.
+    pub fn jobs(&self, session: SessionId) -> String {
+        self.shared.guard.registry().jobs().list(session, &self.shared.home.outputs(session))
+    }
+
+    /// How many background jobs of a session end when this process does.
+    pub fn running_jobs(&self, session: SessionId) -> usize {
+        self.shared.guard.registry().jobs().running(session)
+    }
+
+    /// Stops a background job; an error says why there is nothing to stop.
+    pub async fn stop_job(&self, session: SessionId, job: u32) -> Result<String, String> {
+        self.shared.guard.registry().jobs().stop(session, &self.shared.home.outputs(session), job).await
+    }
+
     /// The person's rules for a folder.
     pub fn rules(&self, workspace: &std::path::Path) -> weft_tool::Rules {
         self.shared.permissions.rules(workspace, &[])
@@ -327,6 +344,7 @@ impl Engine {
                 self.send(session, Input::HookRan(ran)).await?;
             }
         }
+        content.extend(self.shared.news(session).map(UserPart::text));
         let id = self.shared.draw(InputId::from_random);
         self.send(session, Input::Submit { id, content, delivery }).await?;
         Ok(id)
@@ -513,6 +531,12 @@ impl Shared {
 
     pub fn draw<T>(&self, make: fn(u64) -> T) -> T {
         make((self.random)())
+    }
+
+    /// What the model should hear of since it was last told something: background jobs that ended.
+    pub fn news(&self, session: SessionId) -> Option<String> {
+        let news = self.guard.registry().jobs().news(session, &self.home.outputs(session));
+        (!news.is_empty()).then(|| format!("\n[jobs] {}", news.join("\n[jobs] ")))
     }
 
     /// Gives a command to the session's driver; gives it back if there is none.

@@ -220,6 +220,13 @@ fn create(spill: &Spill) -> io::Result<(PathBuf, File)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
+/// Keeps something whole.
+pub(crate) fn save(spill: &Spill, bytes: &[u8]) -> io::Result<Saved> {
+    let (path, mut file) = create(spill)?;
+    file.write_all(bytes)?;
+    Ok(Saved { path: path.to_string_lossy().into_owned(), bytes: bytes.len() as u64 })
+}
+
 fn absolute(path: PathBuf) -> PathBuf {
     fs::canonicalize(&path).unwrap_or(path)
 }

@@ -10,7 +10,9 @@
 //! knows where a path really leads, `admit` looks once more before a file is touched, `handle` is the
 //! only way to one.
 
+pub mod discover;
 pub mod guard;
+pub mod jobs;
 pub mod permission;
 pub mod process;
 pub mod registry;
@@ -32,6 +34,7 @@ mod patch;
 mod path;
 mod redact;
 mod survivor;
+mod terminal;
 mod text;
 mod tools;
 mod trash;
@@ -39,6 +42,7 @@ mod witness;
 
 pub use file::ReadMarks;
 pub use guard::{Guard, GuardConfig, Permit, Policy, Verdict};
+pub use jobs::Jobs;
 pub use permission::Need;
 pub use permission::role::Role;
 pub use permission::rules::{Decision, Rule, RuleError, Rules};

@@ -15,7 +15,18 @@ fn the_extras_can_be_called_but_are_not_told_of() {
     let extras: Vec<&str> = registry.extras().map(|spec| spec.name).collect();
     assert_eq!(
         extras,
-        ["preview_edit", "apply_patch", "batch_write", "move", "delete", "structure_search", "structure_replace"]
+        [
+            "preview_edit",
+            "apply_patch",
+            "batch_write",
+            "move",
+            "delete",
+            "structure_search",
+            "structure_replace",
+            "jobs",
+            "project_tools",
+            "check"
+        ]
     );
     for name in extras {
         assert!(registry.get(name).is_some());

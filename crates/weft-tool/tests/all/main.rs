@@ -9,10 +9,12 @@
 )]
 
 mod attacks_paths;
+mod discover;
 mod edit_write;
 mod files;
 mod find;
 mod guard;
+mod jobs;
 mod process;
 mod read;
 mod shell;

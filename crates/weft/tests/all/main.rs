@@ -15,6 +15,7 @@ mod audit;
 mod auth;
 mod chat;
 mod crash;
+mod jobs;
 mod run;
 mod sandbox;
 mod secrets;
