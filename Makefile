@@ -7,7 +7,7 @@ export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cac
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: run build test lint deny bench fuzz install clean mcp-peers
+.PHONY: run build test lint deny bench fuzz install clean mcp-peers tool-peers
 
 run: build ## Build and start a chat in this folder
 	$(or $(CARGO_TARGET_DIR),target)/release/weft
@@ -19,7 +19,7 @@ install: ## Put `weft` and its sandbox helper into ~/.cargo/bin
 	$(CARGO) install --locked --path crates/weft
 	$(CARGO) install --locked --path crates/weft-sandbox
 
-test: lint mcp-peers
+test: lint mcp-peers tool-peers
 ifdef NEXTEST
 	$(CARGO) nextest run --workspace --no-fail-fast
 else
@@ -32,6 +32,13 @@ mcp-peers: $(MCP_PEERS)
 $(MCP_PEERS): tests/mcp/package.json tests/mcp/package-lock.json
 	cd tests/mcp && npm ci --no-audit --no-fund --loglevel=error
 	tests/mcp/node_modules/node/bin/node --version
+	touch $@
+
+# The tests of project tools run a real formatter and a real linter.
+TOOL_PEERS := tests/tools/node_modules/.installed
+tool-peers: $(TOOL_PEERS)
+$(TOOL_PEERS): tests/tools/package.json tests/tools/package-lock.json
+	cd tests/tools && npm ci --no-audit --no-fund --loglevel=error
 	touch $@
 
 lint:

@@ -105,7 +105,12 @@ impl Author {
     fn say(&mut self, turn: u64) -> anyhow::Result<()> {
         let text = format!("Part {turn}: go on with the next module, and run its tests before and after.");
         let content = vec![UserPart::text(text)];
-        self.step(Input::Submit { id: InputId::from_random(turn), content, delivery: Delivery::FollowUp })
+        self.step(Input::Submit {
+            id: InputId::from_random(turn),
+            content,
+            delivery: Delivery::FollowUp,
+            shorthand: None,
+        })
     }
 
     fn round(&mut self) -> anyhow::Result<()> {

@@ -47,6 +47,7 @@ async fn session(store: &Store, workspace: String, number: usize) -> anyhow::Res
         id: InputId::from_random(id),
         content: vec![UserPart::text(text)],
         delivery: Delivery::FollowUp,
+        shorthand: None,
     };
     recorder.machine.step(now, Input::Begin(begin))?;
     recorder.machine.step(now, submit)?;

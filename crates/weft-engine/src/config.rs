@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 use weft_core::{Cost, Limits, Mode, ModelName};
 use weft_model::{Catalog, Effort};
+use weft_tool::discover::Row;
 use weft_tool::sandbox::{SandboxSettings, Setting};
 use weft_tool::web::WebSettings;
 
@@ -40,6 +41,8 @@ pub struct Config {
     pub undo: UndoSettings,
     /// What of the web may be reached, and how it is searched.
     pub web: WebSettings,
+    /// More commands that test, lint, format, check and build projects.
+    pub project_tools: Vec<Row>,
     /// Programs and APIs whose tools sessions have, by name; see the crate that connects to them.
     pub sources: Table,
     /// More models, or other facts about known ones, by `provider/model`.
@@ -196,7 +199,10 @@ impl Loaded {
         let names_mode = table.contains_key("mode");
         for (key, value) in table {
             if trust == Trust::Project
-                && matches!(key.as_str(), "providers" | "hooks" | "budget" | "models" | "undo" | "sources" | "web")
+                && matches!(
+                    key.as_str(),
+                    "providers" | "hooks" | "budget" | "models" | "undo" | "sources" | "web" | "project_tools"
+                )
             {
                 self.warn(path, &key, "only your own settings may say this; it is left out");
                 continue;
@@ -254,6 +260,11 @@ impl Loaded {
                     search.place()?;
                 }
                 config.web = web;
+            }
+            "project_tools" => {
+                let rows: Vec<Row> = typed(value)?;
+                rows.iter().try_for_each(Row::check)?;
+                config.project_tools = rows;
             }
             "sources" => config.sources = typed(value)?,
             "models" => {

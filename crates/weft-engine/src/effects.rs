@@ -162,6 +162,10 @@ pub async fn run_tool(shared: Arc<Shared>, guard: Arc<Guard>, call: ToolCall, mu
         shared.tell_of(session, &hooked.troubles);
         ran = hooked.ran;
     }
+    if let Some(news) = shared.news(session) {
+        finished.output.text.push('\n');
+        finished.output.text.push_str(&news);
+    }
     let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     Done::Tool { call: call.id, outcome: finished.outcome, output: finished.output, millis, ran }
 }

@@ -14,6 +14,7 @@ use weft_core::{
 use weft_model::{Catalog, Gate, Model};
 use weft_store::audit::Audit;
 use weft_store::{Commit, Options, Owner, Store, StoreError};
+use weft_tool::discover::Discovery;
 use weft_tool::shadow::{self, Shadow, Shadows};
 use weft_tool::{Guard, GuardConfig, Registry, Toolbox};
 
@@ -78,7 +79,8 @@ impl Setup {
         let sandbox = home.sandbox(config.sandbox.clone()).reporting(network_log.report("shell"));
         let env: Env = Arc::new(|name| std::env::var(name).ok());
         let web_key = search_key(&home, &config, &env);
-        let registry = Registry::builtin_in(Arc::new(sandbox)).with_web(&config.web, web_key);
+        let discovery = Discovery::new(config.project_tools.clone());
+        let registry = Registry::builtin_with(Arc::new(sandbox), discovery).with_web(&config.web, web_key);
         Self {
             home,
             config,
@@ -277,6 +279,21 @@ impl Engine {
         &self.shared.guard
     }
 
+    /// The background jobs of a session, in words.
+    pub fn jobs(&self, session: SessionId) -> String {
+        self.shared.guard.registry().jobs().list(session, &self.shared.home.outputs(session))
+    }
+
+    /// How many background jobs of a session end when this process does.
+    pub fn running_jobs(&self, session: SessionId) -> usize {
+        self.shared.guard.registry().jobs().running(session)
+    }
+
+    /// Stops a background job; an error says why there is nothing to stop.
+    pub async fn stop_job(&self, session: SessionId, job: u32) -> Result<String, String> {
+        self.shared.guard.registry().jobs().stop(session, &self.shared.home.outputs(session), job).await
+    }
+
     /// The person's rules for a folder.
     pub fn rules(&self, workspace: &std::path::Path) -> weft_tool::Rules {
         self.shared.permissions.rules(workspace, &[])
@@ -362,6 +379,7 @@ impl Engine {
                 self.send(session, Input::HookRan(ran)).await?;
             }
         }
+        content.extend(self.shared.news(session).map(UserPart::text));
         let id = self.shared.draw(InputId::from_random);
         self.send(session, Input::Submit { id, content, delivery, shorthand }).await?;
         Ok(id)
@@ -556,6 +574,12 @@ impl Shared {
 
     pub fn draw<T>(&self, make: fn(u64) -> T) -> T {
         make((self.random)())
+    }
+
+    /// What the model should hear of since it was last told something: background jobs that ended.
+    pub fn news(&self, session: SessionId) -> Option<String> {
+        let news = self.guard.registry().jobs().news(session, &self.home.outputs(session));
+        (!news.is_empty()).then(|| format!("\n[jobs] {}", news.join("\n[jobs] ")))
     }
 
     /// Gives a command to the session's driver; gives it back if there is none.

@@ -17,6 +17,9 @@ use crate::support::Layers;
 
 /// The first argument that makes this program the helper.
 pub const WORD: &str = "__sandbox";
+/// The first argument that makes this program give a command its terminal and become it, without a
+/// sandbox.
+const TERMINAL: &str = "__terminal";
 /// In place of an order: try what the kernel can do and print it.
 pub(crate) const PROBE: &str = "probe";
 /// The small helper's name.
@@ -31,9 +34,14 @@ static READY: OnceLock<()> = OnceLock::new();
 /// To be called first thing in `main`. Returns when this process is not a helper.
 pub fn dispatch() {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == WORD) {
+    let first = arguments.next();
+    if first.as_ref().is_some_and(|first| first == WORD) {
         let code = run(arguments.next(), arguments.collect());
         std::process::exit(i32::from(code));
+    }
+    if first.is_some_and(|first| first == TERMINAL) {
+        say(&format!("{COMPLAINT}{}", become_on_terminal(&arguments.collect::<Vec<_>>())));
+        std::process::exit(i32::from(NOT_MADE));
     }
     let _ = READY.set(());
 }
@@ -50,11 +58,14 @@ pub struct Order {
     /// A file that is locked, shared, for as long as anything lives in the sandbox. What the policy
     /// reserves may be cleared away by who can lock it alone.
     pub lock: Option<PathBuf>,
+    /// The input is a pseudo-terminal, which is to control the command.
+    #[serde(default)]
+    pub terminal: bool,
 }
 
 impl Order {
     pub fn new(policy: Policy, cwd: impl Into<PathBuf>, layers: Layers) -> Self {
-        Self { policy, cwd: cwd.into(), layers, proxy: None, lock: None }
+        Self { policy, cwd: cwd.into(), layers, proxy: None, lock: None, terminal: false }
     }
 }
 
@@ -94,6 +105,31 @@ impl Helper {
         let order = serde_json::to_string(order).unwrap_or_default();
         [WORD.into(), order.into()].into_iter().chain(command).collect()
     }
+
+    /// The arguments that run `command` on the terminal that is its input, in no sandbox.
+    pub fn on_terminal(&self, command: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+        [TERMINAL.into()].into_iter().chain(command).collect()
+    }
+}
+
+/// Makes the terminal that is this process's input the one that controls it: interrupts typed there
+/// reach it, and it sees when the terminal goes away.
+pub(crate) fn take_terminal() -> std::io::Result<()> {
+    // Who leads a session already cannot begin another, and need not.
+    let _ = rustix::process::setsid();
+    Ok(rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?)
+}
+
+/// Returns only if it could not, with the reason.
+#[allow(clippy::disallowed_methods, reason = "the helper becomes the command that process.rs started it for")]
+fn become_on_terminal(command: &[OsString]) -> String {
+    use std::os::unix::process::CommandExt as _;
+    let Some((program, arguments)) = command.split_first() else { return "there is nothing to run".to_owned() };
+    if let Err(error) = take_terminal() {
+        return format!("the terminal could not be taken: {error}");
+    }
+    let error = std::process::Command::new(program).args(arguments).exec();
+    format!("cannot start `{}`: {error}", program.to_string_lossy())
 }
 
 fn run(order: Option<OsString>, command: Vec<OsString>) -> u8 {

@@ -220,11 +220,11 @@ fn create(spill: &Spill) -> io::Result<(PathBuf, File)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Keeps something whole, for its owner only. Returns where it lies.
-pub(crate) fn keep(spill: &Spill, bytes: &[u8]) -> io::Result<PathBuf> {
+/// Keeps something whole, for its owner only.
+pub(crate) fn save(spill: &Spill, bytes: &[u8]) -> io::Result<Saved> {
     let (path, mut file) = create(spill)?;
     file.write_all(bytes.get(..bytes.len().min(LARGEST_FILE as usize)).unwrap_or(bytes))?;
-    Ok(path)
+    Ok(Saved { path: path.to_string_lossy().into_owned(), bytes: bytes.len() as u64 })
 }
 
 fn absolute(path: PathBuf) -> PathBuf {

@@ -89,12 +89,21 @@ pub enum Verdict {
 /// Proof that the guard has let a call through. Only the guard can make one.
 pub struct Permit {
     redaction: Redaction,
+    needs: Vec<Need>,
 }
 
 impl Permit {
     /// For tools that pass output on before they end.
     pub fn redaction(&self) -> &Redaction {
         &self.redaction
+    }
+
+    /// The command line that was judged, for tools that find it out themselves.
+    pub(crate) fn line(&self) -> Option<&str> {
+        self.needs.iter().find_map(|need| match need {
+            Need::Run { line, .. } => Some(line.as_str()),
+            Need::Read(_) | Need::Write(_) | Need::Reach(_) | Need::Use(_) | Need::Git { .. } | Need::Ask(_) => None,
+        })
     }
 }
 
@@ -151,7 +160,7 @@ impl Guard {
     fn plan_of(&self, call: &ToolCall, workspace: &Path) -> Plan {
         let nothing = Plan { access: Access::Read, idempotent: false };
         let Ok((tool, input)) = self.understand(call) else { return nothing };
-        let needs = tool.needs(&input);
+        let needs = tool.needs_in(&input, workspace);
         let mut writes = Vec::new();
         for need in &needs {
             match need {
@@ -242,7 +251,7 @@ impl Guard {
             witness.record(&Deed { session, call, workspace, tool, needs, summary, moment });
         };
         tell(Moment::Begun { approved: context.approved });
-        let permit = Permit { redaction: (self.secrets)() };
+        let permit = Permit { redaction: (self.secrets)(), needs: allowed.needs.clone() };
         let (patience, given_up) = after_a_stop(&allowed.needs);
         let running = AssertUnwindSafe(allowed.tool.run(permit, &context, allowed.input)).catch_unwind();
         let finished = tokio::select! {
@@ -271,7 +280,7 @@ impl Guard {
             let summary = self.summary(tool, &input, policy.workspace);
             return Err(Refusal { outcome: Outcome::Denied, text, summary });
         }
-        let needs = tool.needs(&input);
+        let needs = tool.needs_in(&input, policy.workspace);
         match policy.measure().judge(&needs) {
             Ok(consent) => Ok(Allowed { tool, input, needs, consent }),
             Err(denied) => {

@@ -10,7 +10,9 @@
 //! knows where a path really leads, `admit` looks once more before a file is touched, `handle` is the
 //! only way to one, `web` reaches the web.
 
+pub mod discover;
 pub mod guard;
+pub mod jobs;
 pub mod outside;
 pub mod permission;
 pub mod process;
@@ -34,6 +36,7 @@ mod patch;
 mod path;
 mod redact;
 mod survivor;
+mod terminal;
 mod text;
 mod tools;
 mod trash;
@@ -41,6 +44,7 @@ mod witness;
 
 pub use file::ReadMarks;
 pub use guard::{Guard, GuardConfig, Permit, Policy, Verdict};
+pub use jobs::Jobs;
 pub use permission::Need;
 pub use permission::git::GitKind;
 pub use permission::role::Role;

@@ -15,15 +15,18 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe;
 use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
-use weft_sandbox::{Task, helper};
+use weft_sandbox::{Helper, Task, helper};
 
 use crate::capture::{Capture, TextStream, is_meaningful};
 pub use crate::capture::{Captured, Spill};
 use crate::redact::{self, Redaction};
 use crate::sandbox::Fence;
 use crate::survivor::{self, Watched};
+use crate::terminal;
 use crate::tool::LiveSink;
 
 /// What to run.
@@ -47,6 +50,14 @@ pub struct Spec {
     pub quiet: bool,
     /// What it reads. Without it, it reads nothing.
     pub stdin: Option<Vec<u8>>,
+    /// What it reads later, piece by piece, for as long as the sender lives.
+    pub typed: Option<UnboundedReceiver<Vec<u8>>>,
+    /// Its input and outputs are a terminal.
+    pub terminal: bool,
+    /// What it started in the background ends with it, and does not live on.
+    pub together: bool,
+    /// Is told the number of the process group.
+    pub begun: Option<oneshot::Sender<i32>>,
     pub timing: Timing,
     pub cancel: CancellationToken,
     pub live: Option<LiveSink>,
@@ -66,6 +77,10 @@ impl Spec {
             without: Vec::new(),
             quiet: false,
             stdin: None,
+            typed: None,
+            terminal: false,
+            together: false,
+            begun: None,
             timing: Timing::default(),
             cancel: CancellationToken::new(),
             live: None,
@@ -153,7 +168,8 @@ pub enum SpawnError {
 
 /// Runs a process to its end, its timeout or its cancellation. Dropping the future kills it.
 pub async fn run(mut spec: Spec) -> Result<Ran, SpawnError> {
-    let Started { mut child, group, output, input } = match &mut spec.fence {
+    let Started { mut child, group, output, input, keyboard } = match &mut spec.fence {
+        _ if spec.terminal => Started::on_terminal(&mut spec)?,
         Some(fence) => {
             let ready = fence.take_ready();
             let started = ready.map_or_else(|| Started::ahead(fence), Ok)?;
@@ -161,8 +177,12 @@ pub async fn run(mut spec: Spec) -> Result<Ran, SpawnError> {
         }
         None => Started::at_once(&mut spec)?,
     };
+    if let (Some(begun), Some(id)) = (spec.begun, group.id) {
+        let _ = begun.send(id.as_raw_nonzero().get());
+    }
     let fence = spec.fence;
-    let input = child.stdin.take().zip(input);
+    let pipe = child.stdin.take();
+    let input = Feed { first: input.unwrap_or_default(), typed: spec.typed, pipe, keyboard };
     let sink = Sink {
         capture: Capture::new(spec.spill),
         scrub: spec.redaction.stream(),
@@ -170,8 +190,9 @@ pub async fn run(mut spec: Spec) -> Result<Ran, SpawnError> {
         text: TextStream::default(),
         meaningful_at: None,
     };
-    let running = Running { child, group, output, sink, timing: spec.timing, started: Instant::now() };
-    tokio::pin! { let feeding = feed(input); }
+    let (timing, terminal, together, started) = (spec.timing, spec.terminal, spec.together, Instant::now());
+    let running = Running { child, group, output, sink, timing, terminal, together, started };
+    tokio::pin! { let feeding = input.run(); }
     let mut ran = running.watch(&spec.cancel, feeding).await?;
     if let Some(fence) = fence {
         if let Some(complaint) = complaint(&ran) {
@@ -189,7 +210,7 @@ pub async fn run_attached(command: Vec<OsString>, cwd: &Path, fence: Box<Fence>)
     let not_started = |source| SpawnError::NotStarted { program: program.to_string_lossy().into_owned(), source };
     #[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
     let mut started = Command::new(fence.program());
-    started.args(fence.arguments(command)).current_dir(cwd);
+    started.args(fence.arguments(command, false)).current_dir(cwd);
     let mut child = started.spawn().map_err(not_started)?;
     let mut group = Group::of(&child);
     let status = loop {
@@ -237,6 +258,8 @@ pub(crate) struct Started {
     output: pipe::Receiver,
     /// What it is to read.
     input: Option<Vec<u8>>,
+    /// Where to type, on a terminal.
+    keyboard: Option<pipe::Sender>,
 }
 
 // Nothing here may need `pre_exec`: without it the standard library starts the process with
@@ -246,17 +269,51 @@ impl Started {
     fn at_once(spec: &mut Spec) -> Result<Self, SpawnError> {
         let (program, arguments) = words(&spec.program);
         let mut command = Command::new(&program);
-        command.args(arguments).process_group(0).current_dir(&spec.cwd);
-        for (name, value) in std::env::vars_os() {
-            if is_kept_back(&name, &value, spec) {
-                command.env_remove(&name);
+        command.args(arguments).process_group(0).stdin(if spec.reads() { Stdio::piped() } else { Stdio::null() });
+        spec.furnish(&mut command);
+        let input = spec.stdin.take();
+        Self::spawn(command, input, spec.quiet).map_err(|source| spec.refused(&program, source))
+    }
+
+    /// With a terminal of its own, in the sandbox or outside. One that waits cannot be used: it has none.
+    #[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
+    fn on_terminal(spec: &mut Spec) -> Result<Self, SpawnError> {
+        let (program, arguments) = words(&spec.program);
+        let line = [program.clone()].into_iter().chain(arguments.iter().cloned());
+        let mut command = match (&mut spec.fence, Helper::of_this_program()) {
+            (Some(fence), _) => {
+                drop(fence.take_ready());
+                let mut command = Command::new(fence.program());
+                command.args(fence.arguments(line, true));
+                command
             }
-        }
-        command.envs(FOR_COMMANDS).envs(spec.env.iter().map(|(name, value)| (name, value)));
-        command.stdin(if spec.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
-        Self::spawn(command, spec.stdin.take(), spec.quiet).map_err(|source| {
-            if spec.cwd.is_dir() { not_started(&program, source) } else { SpawnError::NoFolder(spec.cwd.clone()) }
-        })
+            (None, Some(helper)) => {
+                let mut command = Command::new(helper.program());
+                command.args(helper.on_terminal(line));
+                command
+            }
+            (None, None) => {
+                let mut command = Command::new(&program);
+                command.args(arguments).process_group(0);
+                command
+            }
+        };
+        spec.furnish(&mut command);
+        command.env("TERM", "xterm-256color");
+        let input = spec.stdin.take();
+        Self::spawn_on_terminal(command, input).map_err(|source| spec.refused(&program, source))
+    }
+
+    fn spawn_on_terminal(mut command: Command, input: Option<Vec<u8>>) -> io::Result<Self> {
+        let terminal::Pair { ours, theirs } = terminal::open()?;
+        rustix::io::ioctl_fionbio(&ours, true)?;
+        let keyboard = pipe::Sender::from_owned_fd_unchecked(ours.try_clone()?)?;
+        // A terminal is read like a pipe.
+        let output = pipe::Receiver::from_owned_fd_unchecked(ours)?;
+        command.stdin(theirs.try_clone()?).stdout(theirs.try_clone()?).stderr(theirs);
+        let child = command.spawn()?;
+        let group = Group::of(&child);
+        Ok(Self { child, group, output, input, keyboard: Some(keyboard) })
     }
 
     /// A sandbox in which nothing runs yet.
@@ -264,7 +321,7 @@ impl Started {
     pub fn ahead(fence: &Fence) -> Result<Self, SpawnError> {
         // It makes a session of its own, which only one that leads no group can.
         let mut command = Command::new(fence.program());
-        command.args(fence.arguments([])).env_clear().current_dir("/").stdin(Stdio::piped());
+        command.args(fence.arguments([], false)).env_clear().current_dir("/").stdin(Stdio::piped());
         Self::spawn(command, None, false).map_err(|source| not_started(fence.program().as_os_str(), source))
     }
 
@@ -274,7 +331,7 @@ impl Started {
         command.stdout(writer.try_clone()?).stderr(if quiet { Stdio::null() } else { writer.into() });
         let child = command.spawn()?;
         let group = Group::of(&child);
-        Ok(Self { child, group, output, input })
+        Ok(Self { child, group, output, input, keyboard: None })
     }
 
     /// Whether it still waits.
@@ -294,7 +351,7 @@ impl Started {
             cwd: spec.cwd.clone().into(),
             command: [program].into_iter().chain(arguments).collect(),
             environment,
-            reads: spec.stdin.is_some(),
+            reads: spec.reads(),
             quiet: spec.quiet,
         };
         let mut input = task.encode();
@@ -326,10 +383,54 @@ fn not_started(program: &OsStr, source: io::Error) -> SpawnError {
     SpawnError::NotStarted { program: program.to_string_lossy().into_owned(), source }
 }
 
-/// A process that does not read its input to the end is no error.
-async fn feed(input: Option<(ChildStdin, Vec<u8>)>) {
-    if let Some((mut stdin, bytes)) = input {
-        let _ = stdin.write_all(&bytes).await;
+impl Spec {
+    fn reads(&self) -> bool {
+        self.stdin.is_some() || self.typed.is_some()
+    }
+
+    /// Where a command that is started at once runs, and what is in its environment.
+    fn furnish(&self, command: &mut Command) {
+        command.current_dir(&self.cwd);
+        for (name, value) in std::env::vars_os() {
+            if is_kept_back(&name, &value, self) {
+                command.env_remove(&name);
+            }
+        }
+        command.envs(FOR_COMMANDS).envs(self.env.iter().map(|(name, value)| (name, value)));
+    }
+
+    fn refused(&self, program: &OsStr, source: io::Error) -> SpawnError {
+        if self.cwd.is_dir() { not_started(program, source) } else { SpawnError::NoFolder(self.cwd.clone()) }
+    }
+}
+
+/// What a process is given to read. One that does not read to the end is no error.
+struct Feed {
+    first: Vec<u8>,
+    typed: Option<UnboundedReceiver<Vec<u8>>>,
+    pipe: Option<ChildStdin>,
+    keyboard: Option<pipe::Sender>,
+}
+
+impl Feed {
+    async fn run(mut self) {
+        let first = std::mem::take(&mut self.first);
+        let mut going = self.give(&first).await.is_ok();
+        while going && let Some(piece) = self.next().await {
+            going = self.give(&piece).await.is_ok();
+        }
+    }
+
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        self.typed.as_mut()?.recv().await
+    }
+
+    async fn give(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match (&mut self.pipe, &mut self.keyboard) {
+            (Some(pipe), _) => pipe.write_all(bytes).await,
+            (None, Some(keyboard)) => keyboard.write_all(bytes).await,
+            (None, None) => Ok(()),
+        }
     }
 }
 
@@ -374,6 +475,8 @@ struct Running {
     output: pipe::Receiver,
     sink: Sink,
     timing: Timing,
+    terminal: bool,
+    together: bool,
     started: Instant,
 }
 
@@ -422,6 +525,7 @@ impl Running {
             let due = self.due(stage);
             tokio::select! {
                 read = self.output.read_buf(&mut buffer), if open => {
+                    // A terminal that everybody has left answers with an error.
                     open = matches!(read, Ok(1..));
                     self.sink.push(&buffer);
                     buffer.clear();
@@ -454,6 +558,10 @@ impl Running {
 
     fn stop(&self, why: Ended) -> Stage {
         self.group.signal(Signal::INT);
+        if self.terminal {
+            // What runs on a terminal leads groups of its own, which the terminal interrupts.
+            let _ = rustix::io::write(&self.output, b"\x03");
+        }
         Stage::Interrupted { why, until: Instant::now() + self.timing.interrupt_grace }
     }
 
@@ -489,8 +597,8 @@ impl Running {
         let open = open && self.read_what_is_there();
         match ended {
             // What it started in the background on purpose lives on.
-            Ended::Exited { .. } => self.group.let_go(),
-            Ended::Killed { .. } | Ended::TimedOut { .. } | Ended::Cancelled => {}
+            Ended::Exited { .. } if !self.together => self.group.let_go(),
+            Ended::Exited { .. } | Ended::Killed { .. } | Ended::TimedOut { .. } | Ended::Cancelled => {}
         }
         Ran { ended, output: self.sink.finish(), left_behind: open && ended.exit_code().is_some(), denial: None }
     }
@@ -504,7 +612,8 @@ impl Running {
         let mut taken = 0;
         while taken < MOST {
             match rustix::io::read(&self.output, &mut buffer) {
-                Ok(0) => return false,
+                // A terminal that everybody has left answers with an error.
+                Ok(0) | Err(rustix::io::Errno::IO) => return false,
                 Ok(length) => {
                     self.sink.push(buffer.get(..length).unwrap_or_default());
                     taken += length;

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::discover::Discovery;
+use crate::jobs::Jobs;
 use crate::sandbox::Sandbox;
 use crate::tool::Tool;
-use crate::tools;
+use crate::tools::{self, Parts};
 use crate::web::search::SearchKey;
 use crate::web::{WebClient, WebSettings};
 
@@ -15,6 +17,7 @@ use crate::web::{WebClient, WebSettings};
 pub struct Registry {
     core: Vec<Arc<dyn Tool>>,
     extras: Vec<Arc<dyn Tool>>,
+    jobs: Arc<Jobs>,
 }
 
 /// What a model is told of a tool.
@@ -33,8 +36,13 @@ impl Registry {
 
     /// The tools that come in the box, whose commands run in this sandbox.
     pub fn builtin_in(sandbox: Arc<Sandbox>) -> Self {
-        let extras = tools::extras(&sandbox);
-        Self { core: tools::core(sandbox), extras }
+        Self::builtin_with(sandbox, Discovery::default())
+    }
+
+    /// The same, and with a person's own table of project tools.
+    pub fn builtin_with(sandbox: Arc<Sandbox>, discovery: Discovery) -> Self {
+        let parts = Parts { sandbox, jobs: Arc::default(), discovery: Arc::new(discovery) };
+        Self { core: tools::core(&parts), extras: tools::extras(&parts), jobs: parts.jobs }
     }
 
     /// Adds a tool to the core; one of the same name is replaced.
@@ -65,6 +73,11 @@ impl Registry {
         self.extras.retain(|known| known.name() != tool.name());
         self.extras.push(tool);
         self
+    }
+
+    /// The background jobs that these tools have started.
+    pub fn jobs(&self) -> &Arc<Jobs> {
+        &self.jobs
     }
 
     /// Any tool, of the core or not.

@@ -266,7 +266,11 @@ impl Fence {
         self.helper.program()
     }
 
-    pub(crate) fn arguments(&self, command: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    /// `terminal`: what the command reads is a terminal, which is to control it.
+    pub(crate) fn arguments(&self, command: impl IntoIterator<Item = OsString>, terminal: bool) -> Vec<OsString> {
+        if terminal {
+            return self.helper.arguments(&Order { terminal, ..self.order.clone() }, command);
+        }
         self.helper.arguments(&self.order, command)
     }
 

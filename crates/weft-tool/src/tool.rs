@@ -28,6 +28,11 @@ pub trait Tool: Send + Sync {
     /// be done.
     fn needs(&self, input: &Value) -> Vec<Need>;
 
+    /// The same, where it depends on what is in the workspace. The guard asks for this one.
+    fn needs_in(&self, input: &Value, _workspace: &Path) -> Vec<Need> {
+        self.needs(input)
+    }
+
     /// Brings what the model sent into the schema's form, or says in words what is wrong with it.
     fn accept(&self, input: &Value) -> Result<Value, String> {
         input::accept(self.schema(), input)

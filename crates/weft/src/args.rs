@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use weft_core::{Mode, ModelName};
+use weft_tool::discover::Kind;
 use weft_tool::sandbox::{Domain, Network};
 
 use crate::source_args::{MCP_HELP, McpArgs, SOURCES_HELP, SourcesCommand};
@@ -143,6 +144,15 @@ pub enum Command {
     },
     /// Check the installation and say what to do about problems
     Doctor,
+    /// Show which commands test, lint, format, check and build this project
+    #[command(after_help = TOOLS_HELP)]
+    Tools {
+        /// Only these: test, lint, format, types or build
+        kind: Option<Kind>,
+        /// One JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
     /// List and check skills
     Skills {
         #[command(subcommand)]
@@ -235,6 +245,18 @@ Examples:
   weft auth openai --key-stdin < key.txt
   weft auth status
   weft auth remove openai";
+
+const TOOLS_HELP: &str =
+    "Found out from the files of the project and from what is installed. Agents run the first of each
+kind, as the same command line that you would have to allow. Add your own in the settings, first come
+first served; `config`, `depends` and `manifests` say where it is for, none of them: everywhere.
+
+  [[project_tools]]
+  id = \"my tests\"
+  kind = \"test\"
+  language = \"python\"
+  manifests = [\"pyproject.toml\"]
+  run = \"tools/test.sh\"";
 
 const SANDBOX_HELP: &str =
     "Settings: `sandbox = \"on\"`, \"off\" or \"required\" (then nothing runs where the sandbox is not

@@ -64,7 +64,16 @@ impl Headless {
     /// Until the turn is over or waits for a person.
     pub async fn follow(self) -> anyhow::Result<Exit> {
         let engine = self.engine.clone();
+        let session = self.session;
         let exit = self.look_on().await?;
+        match engine.running_jobs(session) {
+            0 => {}
+            1 => out::tell(&note("A job still ran in the background. It ends with Weft.", &out::look_stderr())),
+            jobs => {
+                let text = format!("{jobs} jobs still ran in the background. They end with Weft.");
+                out::tell(&note(&text, &out::look_stderr()));
+            }
+        }
         // A backup that fails now is made next time; `weft doctor` tells of the last one.
         let _ = engine.backup_if_due().await;
         Ok(exit)

@@ -46,8 +46,12 @@ impl Offer for WeftOffer {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        let specs = self.engine.guard().registry().specs().filter(|spec| !INSIDE_ONLY.contains(&spec.name));
+        let registry = self.engine.guard().registry();
+        let specs = registry.specs().filter(|spec| !INSIDE_ONLY.contains(&spec.name));
+        // Who can start jobs must be able to look after them.
+        let jobs = registry.extras().filter(|spec| spec.name == "jobs");
         let mut tools: Vec<Tool> = specs
+            .chain(jobs)
             .map(|spec| {
                 let schema = spec.schema.as_object().cloned().unwrap_or_default();
                 Tool::new(spec.name.to_owned(), spec.description.to_owned(), schema)

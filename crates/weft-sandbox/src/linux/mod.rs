@@ -78,12 +78,12 @@ pub fn enter(order: &Order, command: &[OsString]) -> Result<u8, EnterError> {
         environment.extend(mounts::environment());
         lock(order)?;
         let Some(command) = command_of(order, command)? else { return Ok(0) };
-        first.run(|| become_command(command, environment))
+        first.run(|| become_command(order, command, environment))
     } else {
         environment.push(("TMPDIR".into(), order.policy.temp.clone().into()));
         lock(order)?;
         let Some(command) = command_of(order, command)? else { return Ok(0) };
-        Err(become_command(command, environment))
+        Err(become_command(order, command, environment))
     }
 }
 
@@ -145,7 +145,12 @@ fn drop_capabilities(own_world: bool) -> io::Result<()> {
     Ok(rustix::thread::set_capabilities(None, none)?)
 }
 
-fn become_command(mut command: Command, environment: Vec<(OsString, OsString)>) -> EnterError {
+fn become_command(order: &Order, mut command: Command, environment: Vec<(OsString, OsString)>) -> EnterError {
+    if order.terminal
+        && let Err(source) = crate::helper::take_terminal()
+    {
+        return EnterError { what: "take the terminal".to_owned(), source };
+    }
     let source = command.envs(environment).exec();
     EnterError { what: format!("start `{}`", command.get_program().to_string_lossy()), source }
 }

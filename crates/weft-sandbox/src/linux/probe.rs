@@ -40,6 +40,7 @@ fn order(process_limit: bool) -> Order {
         layers: Layers { namespaces: true, landlock: true, process_limit },
         proxy: None,
         lock: None,
+        terminal: false,
     }
 }
 

@@ -3,22 +3,27 @@
 mod apply_patch;
 mod ask_user;
 mod batch_write;
+mod check;
 mod delete;
 mod edit;
 mod git;
 mod glob;
+mod jobs;
 mod list;
 mod move_path;
 mod notebook;
 pub(crate) mod pdf;
 mod preview_edit;
+mod project_tools;
 mod read;
+mod runner;
 mod search;
 mod shell;
 mod structure;
 mod structure_replace;
 mod structure_search;
 mod todo;
+mod view;
 mod walk;
 mod web_fetch;
 mod web_search;
@@ -26,13 +31,29 @@ mod write;
 
 use std::sync::Arc;
 
+use self::runner::Runner;
+use crate::discover::Discovery;
+use crate::jobs::Jobs;
 use crate::sandbox::Sandbox;
 use crate::tool::Tool;
 use crate::web::search::SearchKey;
 use crate::web::{WebClient, WebSettings};
 
+/// What the tools of a registry share.
+pub(crate) struct Parts {
+    pub sandbox: Arc<Sandbox>,
+    pub jobs: Arc<Jobs>,
+    pub discovery: Arc<Discovery>,
+}
+
+impl Parts {
+    fn runner(&self) -> Runner {
+        Runner { sandbox: Arc::clone(&self.sandbox), jobs: Arc::clone(&self.jobs) }
+    }
+}
+
 /// In the order in which the model is told of them. The order is part of the cached prompt.
-pub(crate) fn core(sandbox: Arc<Sandbox>) -> Vec<Arc<dyn Tool>> {
+pub(crate) fn core(parts: &Parts) -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(read::Read),
         Arc::new(write::Write),
@@ -40,15 +61,15 @@ pub(crate) fn core(sandbox: Arc<Sandbox>) -> Vec<Arc<dyn Tool>> {
         Arc::new(list::List),
         Arc::new(glob::Glob),
         Arc::new(search::Search),
-        Arc::new(shell::Shell { sandbox }),
+        Arc::new(shell::Shell { runner: parts.runner() }),
         Arc::new(ask_user::AskUser),
         Arc::new(todo::Todo),
     ]
 }
 
 /// What the model is told of only when it asks.
-pub(crate) fn extras(sandbox: &Arc<Sandbox>) -> Vec<Arc<dyn Tool>> {
-    let files: [Arc<dyn Tool>; 7] = [
+pub(crate) fn extras(parts: &Parts) -> Vec<Arc<dyn Tool>> {
+    let plain: [Arc<dyn Tool>; 10] = [
         Arc::new(preview_edit::PreviewEdit),
         Arc::new(apply_patch::ApplyPatch),
         Arc::new(batch_write::BatchWrite),
@@ -56,8 +77,11 @@ pub(crate) fn extras(sandbox: &Arc<Sandbox>) -> Vec<Arc<dyn Tool>> {
         Arc::new(delete::Delete),
         Arc::new(structure_search::StructureSearch),
         Arc::new(structure_replace::StructureReplace),
+        Arc::new(jobs::JobsTool { jobs: Arc::clone(&parts.jobs) }),
+        Arc::new(project_tools::ProjectTools { discovery: Arc::clone(&parts.discovery) }),
+        Arc::new(check::Check { discovery: Arc::clone(&parts.discovery), runner: parts.runner() }),
     ];
-    files.into_iter().chain(git::all(sandbox)).collect()
+    plain.into_iter().chain(git::all(&parts.sandbox)).collect()
 }
 
 /// What reaches the web, also on request. Without an engine there is no search.

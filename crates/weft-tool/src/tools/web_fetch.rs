@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use url::Url;
-use weft_core::event::{Outcome, Saved};
+use weft_core::event::Outcome;
 
 use crate::capture::{self, Spill};
 use crate::guard::{Permit, Policy};
@@ -83,11 +83,10 @@ fn finish(whole: &str, url: &Url, cut: bool, context: &Context, summary: &str) -
     let mut saved = None;
     if shown.len() < whole.len() {
         let spill = Spill { folder: context.outputs.clone(), name: context.call.as_str().to_owned() };
-        match capture::keep(&spill, whole.as_bytes()) {
-            Ok(path) => {
-                let path = path.to_string_lossy().into_owned();
-                answer.push_str(&format!("\n[That is the beginning; the whole text ({size}) is in {path}]"));
-                saved = Some(Saved { path, bytes: whole.len() as u64 });
+        match capture::save(&spill, whole.as_bytes()) {
+            Ok(kept) => {
+                answer.push_str(&format!("\n[That is the beginning; the whole text ({size}) is in {}]", kept.path));
+                saved = Some(kept);
             }
             Err(error) => answer.push_str(&format!("\n[The rest of {size} could not be kept: {error}]")),
         }

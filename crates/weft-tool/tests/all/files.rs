@@ -17,7 +17,18 @@ fn the_extras_can_be_called_but_are_not_told_of() {
     assert_eq!(git.len(), 18);
     assert_eq!(
         files,
-        ["preview_edit", "apply_patch", "batch_write", "move", "delete", "structure_search", "structure_replace"]
+        [
+            "preview_edit",
+            "apply_patch",
+            "batch_write",
+            "move",
+            "delete",
+            "structure_search",
+            "structure_replace",
+            "jobs",
+            "project_tools",
+            "check"
+        ]
     );
     for name in extras {
         assert!(registry.get(name).is_some());

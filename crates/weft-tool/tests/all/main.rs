@@ -9,12 +9,14 @@
 )]
 
 mod attacks_paths;
+mod discover;
 mod edit_write;
 mod files;
 mod find;
 mod git;
 mod git_hostile;
 mod guard;
+mod jobs;
 mod process;
 mod read;
 mod shell;

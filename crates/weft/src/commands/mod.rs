@@ -16,6 +16,7 @@ mod sandbox;
 mod sessions;
 mod skills;
 mod sources;
+mod tools;
 mod transfer;
 mod undo;
 mod usage;
@@ -48,6 +49,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Command::Models { json }) => small(models::run(json)),
         Some(Command::Audit { command }) => small(audit::run(command)),
         Some(Command::Doctor) => small(doctor::run()),
+        Some(Command::Tools { kind, json }) => tools::run(kind, json),
         Some(Command::Skills { command }) => skills::skills(&command),
         Some(Command::Agents { command }) => skills::agents(&command),
         Some(Command::Sandbox { command }) => small(sandbox::run(command)),

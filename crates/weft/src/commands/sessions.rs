@@ -175,6 +175,7 @@ async fn delete(opened: &Opened, session: SessionId, yes: bool) -> anyhow::Resul
     }
     opened.engine.store().delete(session).await?;
     let outputs = opened.home.outputs(session);
+    weft_tool::jobs::end_all(&outputs);
     if outputs.exists() {
         std::fs::remove_dir_all(&outputs)?;
     }

@@ -382,6 +382,13 @@ impl Room {
                 self.settle_in(fork, false)?;
                 self.chat.remark(&format!("This is a copy, session `{fork}`."));
             }
+            Slash::Jobs(None) => {
+                engine.jobs(self.session).lines().for_each(|line| self.chat.remark(line));
+            }
+            Slash::Jobs(Some(job)) => match engine.stop_job(self.session, job).await {
+                Ok(text) => self.chat.remark(&text),
+                Err(problem) => self.chat.problem(&problem),
+            },
             Slash::Usage => {
                 let filter = UsageFilter { by: GroupBy::Model, session: Some(self.session), ..UsageFilter::default() };
                 let lines = usage_rows(&engine.store().usage(&filter)?, "model", engine.catalog(), &self.narrow());

@@ -25,6 +25,8 @@ pub enum Slash {
         force: bool,
     },
     Diff(Which),
+    /// Background jobs, or the one to stop.
+    Jobs(Option<u32>),
     Usage,
     Queue(String),
     /// Send what was held back because of a secret, once.
@@ -36,7 +38,7 @@ pub enum Slash {
 }
 
 /// Name, arguments and what it does, in the order in which help shows them.
-pub const COMMANDS: [(&str, &str, &str); 14] = [
+pub const COMMANDS: [(&str, &str, &str); 15] = [
     ("help", "", "this list and the keys"),
     ("mode", "[safe|ask|auto]", "what it may do without asking"),
     ("model", "[PROVIDER/MODEL]", "the model from now on"),
@@ -48,6 +50,7 @@ pub const COMMANDS: [(&str, &str, &str); 14] = [
     ("diff", "[TURN|all]", "what the last turn did to the files"),
     ("undo", "[TURNS] [force]", "take back what the last turn did to the files"),
     ("redo", "[force]", "do again what was taken back"),
+    ("jobs", "[stop JOB]", "commands in the background"),
     ("usage", "", "tokens and cost so far"),
     ("clear", "", "clear the screen"),
     ("quit", "", "leave; the session stays"),
@@ -188,6 +191,11 @@ fn read(name: &str, argument: &str) -> Result<Slash, String> {
             "all" => Which::All,
             turn => Which::Turn(turn.parse().map_err(|_| format!("`{argument}` is not the number of a turn"))?),
         }),
+        "jobs" if argument.is_empty() => Slash::Jobs(None),
+        "jobs" => {
+            let job = argument.strip_prefix("stop").and_then(|job| job.trim().parse().ok());
+            Slash::Jobs(Some(job.ok_or_else(|| "Write `/jobs`, or `/jobs stop 1`.".to_owned())?))
+        }
         "usage" => Slash::Usage,
         "queue" if argument.is_empty() => return Err("Say what to queue: `/queue then run the tests`".to_owned()),
         "queue" => Slash::Queue(argument.to_owned()),

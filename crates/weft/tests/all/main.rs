@@ -16,6 +16,7 @@ mod auth;
 mod chat;
 mod crash;
 mod inquiries;
+mod jobs;
 mod peers;
 mod run;
 mod sandbox;

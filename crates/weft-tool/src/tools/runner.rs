@@ -1,0 +1,275 @@
+//! Runs a command line for a tool, to its end or in the background. What the model sees of a long
+//! output is chosen in `view`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use weft_core::event::{Display, Outcome};
+
+use super::view;
+use crate::guard::Permit;
+use crate::jobs::{Job, Jobs, Start};
+use crate::process::{self, Ended, Program, Ran, SpawnError, Spec, Spill, Timing};
+use crate::sandbox::{Plan, Sandbox};
+use crate::text;
+use crate::tool::{Context, Finished};
+
+/// How long a job is looked at before the model goes on.
+const AT_ONCE: Duration = Duration::from_millis(250);
+
+#[derive(Clone)]
+pub(super) struct Runner {
+    pub sandbox: Arc<Sandbox>,
+    pub jobs: Arc<Jobs>,
+}
+
+/// What to run and how. The guard has let it through.
+pub(super) struct Order {
+    pub command: String,
+    /// In seconds.
+    pub timeout: Option<u64>,
+    pub terminal: bool,
+    pub outside: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum NotRun {
+    #[error("{0}")]
+    Plan(String),
+    #[error(transparent)]
+    Process(#[from] SpawnError),
+}
+
+impl Runner {
+    /// Runs it until it ends, is stopped, or its time is over.
+    pub async fn to_its_end(&self, permit: &Permit, context: &Context, order: Order, summary: String) -> Finished {
+        let mut ran = self.attempt(permit, context, &order).await;
+        if matches!(ran, Err(NotRun::Process(SpawnError::NoSandbox(_)))) && self.can_plan_anew().await {
+            ran = self.attempt(permit, context, &order).await;
+        }
+        let (mut ran, notice) = match ran {
+            Ok(ran) => ran,
+            Err(error) => return Finished::failed(format!("The command was not run: {error}."), summary),
+        };
+        let spill = spill(context);
+        let command = order.command.clone();
+        let output = ran.output.clone();
+        // Parsing is quick, but the whole output may have to be read.
+        if let Ok(Some(parsed)) = tokio::task::spawn_blocking(move || view::parsed(&command, &output, &spill)).await {
+            ran.output = parsed;
+        }
+        finish(ran, order.command, &summary, notice)
+    }
+
+    /// Starts it as a job of the session.
+    pub async fn in_background(&self, permit: &Permit, context: &Context, order: Order, summary: String) -> Finished {
+        let mut begun = self.begin(permit, context, &order).await;
+        if let Ok((job, _)) = &begun
+            && job.lacked_a_sandbox()
+            && self.can_plan_anew().await
+        {
+            // Nobody needs to hear of that one.
+            job.look().await;
+            begun = self.begin(permit, context, &order).await;
+        }
+        let (job, notice) = match begun {
+            Ok(begun) => begun,
+            Err(error) => return Finished::failed(format!("The job was not started: {error}."), summary),
+        };
+        let mut text = if job.has_ended() {
+            let look = job.look().await;
+            format!("Job {} has ended at once: {}\n{}", job.id, look.status, look.text)
+        } else {
+            format!(
+                "Job {} runs. Look, wait, type and stop with the tool `jobs`. Its whole output: {}",
+                job.id,
+                job.output().display()
+            )
+        };
+        if let Some(notice) = notice {
+            text.push('\n');
+            text.push_str(&notice);
+        }
+        let mut finished = Finished::ok(text.trim_end(), format!("{summary}, job {}", job.id));
+        finished.output.display = Some(Display::Command { command: order.command, exit_code: None });
+        finished.output.loads = vec![super::jobs::NAME.to_owned()];
+        finished
+    }
+
+    async fn begin(
+        &self,
+        permit: &Permit,
+        context: &Context,
+        order: &Order,
+    ) -> Result<(Arc<Job>, Option<String>), String> {
+        let (fence, notice) = match self.plan(context, order.outside).await? {
+            Plan::Fenced(fence) => (Some(fence), None),
+            Plan::Plain { notice } => (None, notice),
+        };
+        let spec = Spec {
+            fence,
+            terminal: order.terminal,
+            redaction: permit.redaction().clone(),
+            ..Spec::new(Program::Line(order.command.clone()), &context.workspace)
+        };
+        let job = self.jobs.start(Start {
+            session: context.session,
+            outputs: &context.outputs,
+            command: &order.command,
+            outside: order.outside,
+            timeout: order.timeout.map(Duration::from_secs),
+            spec,
+        })?;
+        // Most mistakes show at once.
+        job.wait(AT_ONCE, &context.cancel, |_| false).await;
+        Ok((job, notice))
+    }
+
+    /// What came of the command, and what the person should hear about its sandbox.
+    async fn attempt(
+        &self,
+        permit: &Permit,
+        context: &Context,
+        order: &Order,
+    ) -> Result<(Ran, Option<String>), NotRun> {
+        let (fence, notice) = match self.plan(context, order.outside).await.map_err(NotRun::Plan)? {
+            Plan::Fenced(fence) => (Some(fence), None),
+            Plan::Plain { notice } => (None, notice),
+        };
+        let spec = Spec {
+            fence,
+            timing: timing(&order.command, order.timeout),
+            cancel: context.cancel.clone(),
+            live: Some(context.live.clone()),
+            redaction: permit.redaction().clone(),
+            spill: Some(spill(context)),
+            terminal: order.terminal,
+            ..Spec::new(Program::Line(order.command.clone()), &context.workspace)
+        };
+        let is_fenced = spec.fence.is_some();
+        let (ran, ()) = tokio::join!(process::run(spec), async {
+            if is_fenced {
+                self.make_ready(context).await;
+            }
+        });
+        Ok((ran?, notice))
+    }
+
+    /// A turn that runs one command mostly runs more.
+    async fn make_ready(&self, context: &Context) {
+        let sandbox = Arc::clone(&self.sandbox);
+        let (session, workspace, outputs) = (context.session, context.workspace.clone(), context.outputs.clone());
+        let _ = tokio::task::spawn_blocking(move || sandbox.make_ready(session, &workspace, &outputs)).await;
+    }
+
+    async fn can_plan_anew(&self) -> bool {
+        let sandbox = Arc::clone(&self.sandbox);
+        tokio::task::spawn_blocking(move || sandbox.hoped_for_too_much()).await.unwrap_or_default()
+    }
+
+    async fn plan(&self, context: &Context, outside: bool) -> Result<Plan, String> {
+        if outside {
+            return Ok(Plan::Plain { notice: None });
+        }
+        let sandbox = Arc::clone(&self.sandbox);
+        let (session, workspace, outputs) = (context.session, context.workspace.clone(), context.outputs.clone());
+        let planned = tokio::task::spawn_blocking(move || sandbox.plan(session, &workspace, &outputs)).await;
+        planned.unwrap_or_else(|_| Err("its sandbox could not be planned".to_owned()))
+    }
+}
+
+fn spill(context: &Context) -> Spill {
+    Spill { folder: context.outputs.clone(), name: context.call.as_str().to_owned() }
+}
+
+fn finish(ran: Ran, command: String, summary: &str, notice: Option<String>) -> Finished {
+    let (outcome, status) = verdict(ran.ended);
+    let body = ran.output.text.trim_end();
+    let mut text = match (status.is_empty(), body.is_empty()) {
+        (true, true) => "(no output)".to_owned(),
+        (true, false) => body.to_owned(),
+        (false, true) => status.clone(),
+        (false, false) => format!("{status}\n{body}"),
+    };
+    if ran.left_behind {
+        text.push_str("\n[a background process still runs; what it writes to its output from now on is lost]");
+    }
+    for note in ran.denial.into_iter().chain(notice) {
+        text.push('\n');
+        text.push_str(&note);
+    }
+    let summary =
+        if status.is_empty() { summary.to_owned() } else { format!("{summary}, {}", text::one_line(&status)) };
+    let mut finished = Finished::new(outcome, text, summary);
+    finished.output.display = Some(Display::Command { command, exit_code: ran.ended.exit_code() });
+    finished.output.saved = ran.output.saved;
+    finished
+}
+
+fn verdict(ended: Ended) -> (Outcome, String) {
+    match ended {
+        Ended::Exited { code: 0 } => (Outcome::Ok, String::new()),
+        Ended::Exited { code: code @ (126 | 127) } => (Outcome::Failed, format!("exit code {code}")),
+        Ended::Exited { code } => (Outcome::Ok, format!("exit code {code}")),
+        Ended::Killed { signal } => (Outcome::Ok, format!("killed by signal {signal}")),
+        Ended::TimedOut { after } => {
+            let seconds = after.as_secs_f32();
+            let advice = "Give a longer timeout, or `background`";
+            (Outcome::Interrupted, format!("timed out after {seconds:.0} s and was stopped. {advice}. Until then:"))
+        }
+        Ended::Cancelled => (Outcome::Interrupted, "stopped by the person. Until then:".to_owned()),
+    }
+}
+
+/// How long a command may take. A time that the model names is taken at its word.
+fn timing(command: &str, asked: Option<u64>) -> Timing {
+    let usual = Timing::default();
+    match asked {
+        Some(seconds) => {
+            let base = Duration::from_secs(seconds.max(1)).min(usual.max);
+            Timing { base, extend_on_output: Duration::ZERO, max: base, ..usual }
+        }
+        None => Timing { base: base(command), ..usual },
+    }
+}
+
+fn base(command: &str) -> Duration {
+    const SLOW: [(&str, u64); 20] = [
+        ("cargo", 10),
+        ("go build", 10),
+        ("go test", 5),
+        ("npm install", 5),
+        ("npm ci", 5),
+        ("npm run", 10),
+        ("npm test", 5),
+        ("pnpm", 10),
+        ("yarn", 10),
+        ("pip install", 5),
+        ("uv", 5),
+        ("pytest", 5),
+        ("jest", 5),
+        ("vitest", 5),
+        ("make", 10),
+        ("cmake", 10),
+        ("mvn", 10),
+        ("gradle", 10),
+        ("docker build", 10),
+        ("git clone", 5),
+    ];
+    let minutes = SLOW.iter().filter(|(name, _)| mentions(command, name)).map(|(_, minutes)| *minutes).max();
+    Duration::from_secs(minutes.map_or(60, |minutes| minutes * 60))
+}
+
+/// Whether a command line has `name` as words of its own.
+fn mentions(command: &str, name: &str) -> bool {
+    command.match_indices(name).any(|(at, _)| {
+        let before = command.get(..at).and_then(|before| before.chars().next_back());
+        let after = command.get(at + name.len()..).and_then(|after| after.chars().next());
+        let in_word = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
+        !before.is_some_and(in_word) && !after.is_some_and(in_word)
+    })
+}
+
+#[cfg(test)]
+#[path = "runner_tests.rs"]
+mod tests;

@@ -1,0 +1,190 @@
+//! Background jobs and terminals, through the guard like every call.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use weft_core::event::Outcome;
+use weft_core::{Mode, SessionId};
+use weft_tool::Verdict;
+
+use crate::world::World;
+
+async fn start(world: &World, command: &str, terminal: bool) -> String {
+    world.ok("shell", json!({"command": command, "background": true, "terminal": terminal})).await
+}
+
+async fn jobs(world: &World, input: Value) -> String {
+    world.ok("jobs", input).await
+}
+
+fn news(world: &World) -> Vec<String> {
+    world.guard.registry().jobs().news(SessionId::from_random(1), &world.outputs())
+}
+
+#[tokio::test]
+async fn a_job_goes_on_and_its_end_is_told_once() {
+    let world = World::new();
+    let finished = world
+        .run("shell", json!({"command": "echo one; while [ ! -e go ]; do sleep 0.01; done; echo two; exit 3", "background": true}))
+        .await;
+    assert_eq!(finished.output.loads, ["jobs"], "the model can look after it from now on");
+    assert!(finished.output.text.starts_with("Job 1 runs."), "{}", finished.output.text);
+    let seen = jobs(&world, json!({"action": "wait", "job": 1, "pattern": "^one$"})).await;
+    assert!(seen.starts_with("Job 1: runs since") && seen.ends_with("\none"), "{seen}");
+    assert!(news(&world).is_empty());
+    world.file("go", "");
+    while !jobs_ended(&world).await {}
+    let told = news(&world);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("has ended: exit code 3") && told[0].contains("4 B of output"), "{told:?}");
+    assert!(news(&world).is_empty());
+    let seen = jobs(&world, json!({"action": "output", "job": 1})).await;
+    assert!(seen.starts_with("Job 1: exit code 3") && seen.ends_with("\ntwo"), "only what is new: {seen}");
+    assert!(jobs(&world, json!({"action": "output", "job": 1})).await.ends_with("(nothing new)"));
+    let file = std::fs::read_to_string(world.outputs().join("job-1.txt")).unwrap();
+    assert_eq!(file, "one\ntwo\n");
+}
+
+/// Looks at the record on disk, so that nobody has been told by looking.
+async fn jobs_ended(world: &World) -> bool {
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let records = std::fs::read_to_string(world.outputs().join("jobs.json")).unwrap();
+    records.contains("\"ended\":\"exit code 3\"")
+}
+
+#[tokio::test]
+async fn a_job_that_fails_at_once_says_so_at_once() {
+    let world = World::new();
+    let text = start(&world, "echo nope >&2; exit 9", false).await;
+    assert!(text.starts_with("Job 1 has ended at once: exit code 9") && text.ends_with("\nnope"), "{text}");
+    assert!(news(&world).is_empty());
+}
+
+/// What a job started itself does not live on without it.
+#[tokio::test]
+async fn nothing_of_a_job_outlives_it() {
+    let world = World::new();
+    let text = start(&world, "sleep 300 & echo $!", false).await;
+    assert!(text.starts_with("Job 1 has ended at once: exit code 0"), "{text}");
+    let pid = text.lines().last().unwrap().to_owned();
+    let alive = || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit(')').next().is_some_and(|rest| !rest.trim().is_empty() && !rest.trim().starts_with('Z'))
+    };
+    while alive() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_job_is_typed_into_and_stopped() {
+    let world = World::new();
+    start(&world, "while read line; do echo got $line; done; echo over; sleep 60", false).await;
+    let seen = jobs(&world, json!({"action": "input", "job": 1, "text": "hello", "pattern": "got"})).await;
+    assert!(seen.ends_with("\ngot hello"), "{seen}");
+    let stopped = jobs(&world, json!({"action": "stop", "job": 1})).await;
+    assert!(stopped.starts_with("Job 1: stopped, after"), "{stopped}");
+    let deaf = world.fails("jobs", json!({"action": "input", "job": 1, "text": "again"})).await;
+    assert_eq!(deaf, "Job 1 reads nothing any more.");
+    assert!(
+        jobs(&world, json!({"action": "list"}))
+            .await
+            .contains("(`while read line; do echo got $line; done; echo over; sleep 60`): stopped")
+    );
+    let none = world.fails("jobs", json!({"action": "output", "job": 7})).await;
+    assert!(none.starts_with("There is no job 7. Job 1"), "{none}");
+}
+
+#[tokio::test]
+async fn there_are_so_many_jobs_and_no_more() {
+    let world = World::new();
+    for _ in 0..8 {
+        start(&world, "sleep 60", false).await;
+    }
+    let text = world.fails("shell", json!({"command": "sleep 60", "background": true})).await;
+    assert!(text.contains("8 jobs run already"), "{text}");
+    jobs(&world, json!({"action": "stop", "job": 3})).await;
+    assert!(start(&world, "sleep 60", false).await.starts_with("Job 9 runs"));
+}
+
+/// Somebody types into a shell what they may not run.
+#[tokio::test]
+async fn what_is_typed_is_judged_like_a_command() {
+    let mut world = World::new();
+    let input = |text: &str| json!({"action": "input", "job": 1, "text": text});
+    assert!(matches!(world.prepare("jobs", input("ls")), Verdict::Run { .. }));
+    assert!(matches!(world.prepare("jobs", input("git push origin main")), Verdict::Ask { .. }));
+    world.mode = Mode::Ask;
+    assert!(matches!(world.prepare("jobs", input("rm -rf build")), Verdict::Ask { .. }));
+    assert!(matches!(world.prepare("jobs", json!({"action": "list"})), Verdict::Run { .. }));
+    world.mode = Mode::Safe;
+    assert!(matches!(world.prepare("jobs", input("rm -rf build")), Verdict::Refuse { outcome: Outcome::Denied, .. }));
+    assert!(matches!(
+        world.prepare("shell", json!({"command": "touch x", "background": true})),
+        Verdict::Refuse { outcome: Outcome::Denied, .. }
+    ));
+}
+
+#[tokio::test]
+async fn secrets_do_not_leave_through_a_job() {
+    let config = weft_tool::GuardConfig {
+        secrets: weft_tool::Redaction::new(["hunter2hunter2".into()]).fixed(),
+        ..weft_tool::GuardConfig::default()
+    };
+    let world = World::with(weft_tool::Registry::builtin(), config);
+    let text = start(&world, "h=hunter2; echo pw $h$h", false).await;
+    assert!(text.contains("pw [REDACTED]"), "{text}");
+    assert!(!std::fs::read_to_string(world.outputs().join("job-1.txt")).unwrap().contains("hunter2"));
+}
+
+#[tokio::test]
+async fn a_command_can_have_a_terminal() {
+    let world = World::new();
+    let command = "test -t 0 && test -t 1 && test -t 2 && stty size && printf '\\033[31mred\\033[0m\\n'";
+    assert_eq!(world.ok("shell", json!({"command": command, "terminal": true})).await, "40 120\nred");
+    let without = world.ok("shell", json!({"command": "test -t 1 || echo none"})).await;
+    assert_eq!(without, "none");
+}
+
+#[tokio::test]
+async fn an_interactive_program_is_driven() {
+    let world = World::new();
+    start(&world, "python3 -q", true).await;
+    let seen = jobs(&world, json!({"action": "wait", "job": 1, "pattern": ">>>"})).await;
+    assert!(seen.ends_with(">>>"), "{seen}");
+    let seen = jobs(&world, json!({"action": "input", "job": 1, "text": "6 * 7", "pattern": "^42$"})).await;
+    assert!(seen.contains(">>> 6 * 7\n42"), "{seen}");
+    jobs(&world, json!({"action": "input", "job": 1, "text": "exit()", "pattern": "nothing", "seconds": 10})).await;
+    let seen = jobs(&world, json!({"action": "output", "job": 1})).await;
+    assert!(seen.starts_with("Job 1: exit code 0"), "{seen}");
+}
+
+/// What an earlier Weft left running is ended by the next, and the model hears of it.
+#[tokio::test]
+async fn a_job_that_was_left_alone_is_ended_and_told_of() {
+    use std::os::unix::process::CommandExt as _;
+    let world = World::new();
+    let mut orphan = std::process::Command::new("sleep").arg("60").process_group(0).spawn().unwrap();
+    let began = |pid: u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+        format!("{}-{}", boot.trim(), stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap())
+    };
+    let gone = json!({"pid": 1_999_999_999, "began": "long ago"});
+    let group = json!({"pid": orphan.id(), "began": began(orphan.id())});
+    // The same number, but not the same process: this one must live.
+    let other = json!({"pid": std::process::id(), "began": "another"});
+    std::fs::create_dir_all(world.outputs()).unwrap();
+    let record = |id: u32, group: Value| json!({"id": id, "command": "npm run dev", "output": "job.txt", "group": group, "owner": gone, "ended": null});
+    std::fs::write(world.outputs().join("jobs.json"), json!([record(1, group), record(2, other)]).to_string()).unwrap();
+    let told = news(&world);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].starts_with("Job 1 (`npm run dev`) has ended (ended together with"), "{told:?}");
+    let status = orphan.wait().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
+    assert!(news(&world).is_empty());
+    assert!(start(&world, "sleep 60", false).await.starts_with("Job 3 runs"), "numbers are not used again");
+    weft_tool::jobs::end_all(&world.outputs());
+    let ended = jobs(&world, json!({"action": "wait", "job": 3})).await;
+    assert!(ended.starts_with("Job 3: killed by signal 9"), "{ended}");
+}

@@ -1,0 +1,53 @@
+//! `weft tools`: which commands test, lint, format, check and build the project in this folder.
+
+use weft_engine::Home;
+use weft_tool::discover::{Confidence, Discovery, Found, Kind};
+
+use crate::exit::Exit;
+use crate::show::rows::note;
+use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, Look};
+use crate::{open, out};
+
+pub fn run(kind: Option<Kind>, json: bool) -> anyhow::Result<Exit> {
+    let workspace = open::workspace()?;
+    let loaded = open::settings(&Home::from_env(), &workspace)?;
+    let found = Discovery::new(loaded.config.project_tools).find(&workspace, false);
+    let wanted = |known: Kind| kind.is_none_or(|kind| kind == known);
+    if json {
+        for found in found.iter().filter(|found| wanted(found.kind)) {
+            out::json_line(&serde_json::to_value(found)?);
+        }
+        return Ok(Exit::Done);
+    }
+    let look = out::look_stdout();
+    let mut any = false;
+    for kind in Kind::ALL.into_iter().filter(|kind| wanted(*kind)) {
+        let of_kind: Vec<&Found> = found.iter().filter(|found| found.kind == kind).collect();
+        if of_kind.is_empty() {
+            continue;
+        }
+        any = true;
+        out::print(&[Line::new(kind.name(), BOLD)]);
+        out::print(&of_kind.into_iter().map(|found| row(found, &look)).collect::<Vec<_>>());
+    }
+    if !any {
+        out::print(&note("Nothing was found here. `weft tools --help` says how to add your own.", &look));
+    }
+    Ok(Exit::Done)
+}
+
+fn row(found: &Found, look: &Look) -> Line {
+    let command = if found.command.is_empty() { &found.files } else { &found.command };
+    let sure = match found.confidence {
+        Confidence::High => "",
+        Confidence::Medium => "probably, ",
+        Confidence::Low => "perhaps, ",
+    };
+    let mut why = format!("  {sure}because of {}", found.because);
+    match (found.installed, found.install.is_empty()) {
+        (true, _) => {}
+        (false, true) => why.push_str("; not installed"),
+        (false, false) => why.push_str(&format!("; not installed: {}", found.install)),
+    }
+    Line::new(command.clone(), CODE).with(why, DIM).indented(GUTTER).fitted(look.width, look)
+}
