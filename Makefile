@@ -38,7 +38,7 @@ $(MCP_PEERS): tests/mcp/package.json tests/mcp/package-lock.json
 TOOL_PEERS := tests/tools/node_modules/.installed
 tool-peers: $(TOOL_PEERS)
 $(TOOL_PEERS): tests/tools/package.json tests/tools/package-lock.json
-	cd tests/tools && npm ci --no-audit --no-fund --loglevel=error
+	cd tests/tools && npm install --no-save --no-audit --no-fund --loglevel=error
 	touch $@
 
 lint:

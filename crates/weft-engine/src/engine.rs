@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -11,27 +11,26 @@ use weft_core::event::{Delivery, Origin, SessionStarted, Shorthand, TitleSet};
 use weft_core::{
     Answer, AskId, Event, Input, InputId, Limits, Mode, ModelName, Recorded, SessionId, State, Timestamp, UserPart,
 };
-use weft_model::{Catalog, Gate, Model};
+use weft_model::{Catalog, Gate};
 use weft_store::audit::Audit;
 use weft_store::{Commit, Options, Owner, Store, StoreError};
-use weft_tool::discover::Discovery;
 use weft_tool::shadow::{self, Shadow, Shadows};
-use weft_tool::{Guard, GuardConfig, Registry, Toolbox};
+use weft_tool::{Guard, GuardConfig, Toolbox};
 
 use crate::agent::{self, Agent};
-use crate::audit::{AuditWitness, NetworkLog};
+use crate::audit::AuditWitness;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::driver::{Command, Driver};
 use crate::error::EngineError;
 use crate::hooks::{HookPoint, Hooks};
 use crate::inquiry::Inquiries;
-use crate::keys::search_key;
 use crate::lazy::RequestTools;
 use crate::mail::{Mail, Recorder};
 use crate::models::Models;
 use crate::paths::Home;
 use crate::permissions::Permissions;
+use crate::setup::{NewSession, Setup};
 use crate::skills::SkillTool;
 use crate::trouble::Troubles;
 use crate::watch::{Live, WATCH_BUFFER, Watch};
@@ -39,78 +38,6 @@ use crate::watch::{Live, WATCH_BUFFER, Watch};
 const BACKUP_EVERY_MS: u64 = 24 * 3_600_000;
 /// A database that is hardly begun has its first backup when it has grown to this.
 const WORTH_A_BACKUP: u64 = 96 * 1024;
-
-/// What an engine is made of. The defaults are the product's; tests put fakes for the model's words
-/// and for time.
-pub struct Setup {
-    pub home: Home,
-    pub config: Config,
-    pub clock: Clock,
-    /// Draws random numbers, for ids.
-    pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
-    /// Looks up environment variables.
-    pub env: Env,
-    /// Records or replays every model call.
-    pub tape: Option<Tape>,
-    /// Replaces every provider.
-    pub model: Option<Arc<dyn Model>>,
-    /// Replaces the database in `home`.
-    pub store: Option<Store>,
-    pub registry: Registry,
-    /// Where more tools come from.
-    pub toolbox: Option<Arc<dyn Toolbox>>,
-    /// Where sandboxes tell what they reached.
-    pub network_log: NetworkLog,
-}
-
-/// Looks up an environment variable.
-pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
-
-/// A cassette in the machine.
-#[derive(Debug, Clone)]
-pub enum Tape {
-    Record(PathBuf),
-    Replay(PathBuf),
-}
-
-impl Setup {
-    pub fn new(home: Home, config: Config) -> Self {
-        let network_log = NetworkLog::default();
-        let sandbox = home.sandbox(config.sandbox.clone()).reporting(network_log.report("shell"));
-        let env: Env = Arc::new(|name| std::env::var(name).ok());
-        let web_key = search_key(&home, &config, &env);
-        let discovery = Discovery::new(config.project_tools.clone());
-        let registry = Registry::builtin_with(Arc::new(sandbox), discovery).with_web(&config.web, web_key);
-        Self {
-            home,
-            config,
-            clock: Clock::System,
-            random: Arc::new(|| getrandom::u64().unwrap_or_default()),
-            env,
-            tape: None,
-            model: None,
-            store: None,
-            registry,
-            toolbox: None,
-            network_log,
-        }
-    }
-}
-
-/// What a new session starts with; the rest comes from the agent and the settings.
-#[derive(Debug, Clone, Default)]
-pub struct NewSession {
-    /// The folder it works in, absolute.
-    pub workspace: PathBuf,
-    pub agent: Option<String>,
-    pub model: Option<ModelName>,
-    pub mode: Option<Mode>,
-    pub limits: Option<Limits>,
-    /// On whose behalf it runs.
-    pub parent: Option<SessionId>,
-    /// Ask the model for a title after the first turn.
-    pub title: bool,
-}
 
 #[derive(Clone)]
 pub struct Engine {

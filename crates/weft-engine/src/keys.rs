@@ -6,8 +6,8 @@ use weft_store::Vault;
 use weft_tool::web::SearchKey;
 
 use crate::config::Config;
-use crate::engine::Env;
 use crate::paths::Home;
+use crate::setup::Env;
 
 /// The person's vault, with the keys of the chosen profile.
 pub fn vault(home: &Home, config: &Config) -> Vault {

@@ -19,12 +19,13 @@ use crate::agent::Agent;
 use crate::audit::AuditWitness;
 use crate::clock::Clock;
 use crate::config::{Config, ProviderSettings};
-use crate::engine::{Env, Shared, Tape};
+use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::lazy::{self, RequestTools};
 use crate::paths::Home;
 use crate::prompt::Prompt;
 use crate::secrets::secrets;
+use crate::setup::{Env, Tape};
 use crate::skills::{self, Skills};
 
 /// The built-in model that needs no key.

@@ -3,19 +3,14 @@
 //! and again when the vault has changed: `weft auth` may have been run meanwhile.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use weft_model::provider::ProviderConfig;
 use weft_store::{Vault, VaultVersion};
 use weft_tool::{Redaction, Secrets};
 
-use crate::engine::Env;
-
-/// The vault is not looked at more often: a session asks several times in every round.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+use crate::setup::Env;
 
 struct Known {
-    looked: Option<Instant>,
     version: Option<VaultVersion>,
     /// What was a key once stays one: it may still work.
     values: Vec<String>,
@@ -29,17 +24,14 @@ pub fn secrets(providers: &[ProviderConfig], more: &[String], env: &Env, vault: 
     let headers = providers.iter().flat_map(|provider| &provider.headers).filter(|(name, _)| holds_a_key(name));
     let bare = |value: &str| value.split_whitespace().next_back().unwrap_or_default().to_owned();
     let values: Vec<String> = variables.chain(headers.map(|(_, value)| bare(value))).collect();
-    let known = Mutex::new(Known { looked: None, version: None, redaction: Redaction::new(values.clone()), values });
+    let known = Mutex::new(Known { version: None, redaction: Redaction::new(values.clone()), values });
     let vault = Arc::clone(vault);
     Arc::new(move || {
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY) {
-            let version = vault.version();
-            if version != known.version {
-                known.learn(&vault);
-                known.version = version;
-            }
-            known.looked = Some(Instant::now());
+        let version = vault.version();
+        if version != known.version {
+            known.learn(&vault);
+            known.version = version;
         }
         known.redaction.clone()
     })

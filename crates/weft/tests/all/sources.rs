@@ -12,7 +12,9 @@ const WEFT: &str = env!("CARGO_BIN_EXE_weft");
 
 #[test]
 fn a_source_is_added_listed_tried_used_and_removed() {
-    let world = World::new(vec![call("mcp__me__list", json!({})), text("Seen.")]);
+    // It has so many tools that the model is told of them when it asks.
+    let get = call("request_tools", json!({"source": "me"}));
+    let world = World::new(vec![get, call("mcp__me__list", json!({})), text("Seen.")]);
     std::fs::write(world.folder.path().join("found.txt"), "x").unwrap();
     world.weft(&["sources", "list"]).expect(0).says("There are no sources here");
     world.weft(&["sources", "add", "me", "--", WEFT, "mcp"]).expect(0).says("weft sources test me");
@@ -25,14 +27,15 @@ fn a_source_is_added_listed_tried_used_and_removed() {
     let ran = world.weft(&["run", "--mode", "auto", "look"]).expect(0);
     ran.says("Use `list` of the source `me`").says("Seen.");
     let requests = world.server.requests();
-    assert!(requests[1].body.to_string().contains("found.txt"), "the result went to the model");
+    assert!(requests[2].body.to_string().contains("found.txt"), "the result went to the model");
     world.weft(&["sources", "remove", "me"]).expect(0);
     world.weft(&["sources", "list"]).expect(0).says("There are no sources here");
 }
 
 #[test]
 fn a_tool_of_a_source_waits_for_a_yes() {
-    let world = World::new(vec![call("mcp__me__list", json!({})), text("Seen.")]);
+    let get = call("request_tools", json!({"source": "me"}));
+    let world = World::new(vec![get, call("mcp__me__list", json!({})), text("Seen.")]);
     world.weft(&["sources", "add", "me", "--", WEFT, "mcp"]).expect(0);
     world.weft(&["run", "--mode", "ask", "look"]).expect(3).says("Use `list` of the source `me`?");
 }
