@@ -57,7 +57,8 @@ impl Agent {
             prompt: DEFAULT_PROMPT.trim().to_owned(),
             model: None,
             mode: None,
-            role: Role::Worker,
+            // It acts for the person who talks to it, and for nobody else.
+            role: Role::Supervisor,
             tools: None,
             sources: Vec::new(),
             credentials: None,
