@@ -6,6 +6,8 @@
 //! own helper; one that forgot has no sandbox and is told so, instead of running itself by mistake.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -75,6 +77,10 @@ pub struct Helper {
     program: PathBuf,
 }
 
+/// The small helper as it was when it was first needed: what lies beside us may be changed by the
+/// commands that it starts.
+static BESIDE_US: OnceLock<Option<File>> = OnceLock::new();
+
 impl Helper {
     /// This program, if it has called [`dispatch`].
     pub fn of_this_program() -> Option<Self> {
@@ -85,8 +91,9 @@ impl Helper {
     /// The small program that is installed with this one, if it is there.
     pub fn beside_this_program() -> Option<Self> {
         READY.get()?;
-        let program = std::env::current_exe().ok()?.with_file_name(BESIDE);
-        program.is_file().then_some(Self { program })
+        let kept = BESIDE_US.get_or_init(|| kept(&std::env::current_exe().ok()?.with_file_name(BESIDE)).ok());
+        let file = kept.as_ref()?;
+        Some(Self { program: PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())) })
     }
 
     /// Another program, which calls [`dispatch`] too.
@@ -110,6 +117,21 @@ impl Helper {
     pub fn on_terminal(&self, command: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         [TERMINAL.into()].into_iter().chain(command).collect()
     }
+}
+
+/// A copy of a program, in memory, that nobody can change.
+#[cfg(target_os = "linux")]
+fn kept(program: &Path) -> std::io::Result<File> {
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+    let mut copy = File::from(memfd_create(BESIDE, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?);
+    std::io::copy(&mut File::open(program)?, &mut copy)?;
+    fcntl_add_seals(&copy, SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE)?;
+    Ok(copy)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn kept(_program: &Path) -> std::io::Result<File> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 /// Makes the terminal that is this process's input the one that controls it: interrupts typed there

@@ -162,13 +162,13 @@ pub enum SpawnError {
     NoFolder(PathBuf),
     #[error("`{program}` could not be started: {source}")]
     NotStarted { program: String, source: io::Error },
-    #[error("the sandbox for it could not be made: it {0}")]
+    #[error("the sandbox for it could not be made: {0}")]
     NoSandbox(String),
 }
 
 /// Runs a process to its end, its timeout or its cancellation. Dropping the future kills it.
 pub async fn run(mut spec: Spec) -> Result<Ran, SpawnError> {
-    let Started { mut child, group, output, input, keyboard } = match &mut spec.fence {
+    let Started { mut child, group, output, input, keyboard, untaken } = match &mut spec.fence {
         _ if spec.terminal => Started::on_terminal(&mut spec)?,
         Some(fence) => {
             let ready = fence.take_ready();
@@ -182,6 +182,7 @@ pub async fn run(mut spec: Spec) -> Result<Ran, SpawnError> {
     }
     let fence = spec.fence;
     let pipe = child.stdin.take();
+    let told = input.as_ref().map_or(0, Vec::len);
     let input = Feed { first: input.unwrap_or_default(), typed: spec.typed, pipe, keyboard };
     let sink = Sink {
         capture: Capture::new(spec.spill),
@@ -195,7 +196,8 @@ pub async fn run(mut spec: Spec) -> Result<Ran, SpawnError> {
     tokio::pin! { let feeding = input.run(); }
     let mut ran = running.watch(&spec.cancel, feeding).await?;
     if let Some(fence) = fence {
-        if let Some(complaint) = complaint(&ran) {
+        // A command can say the same; then it was run, and must not be run again.
+        if let Some(complaint) = complaint(&ran).filter(|_| untaken.is_some_and(|input| holds_all(&input, told))) {
             return Err(SpawnError::NoSandbox(complaint));
         }
         ran.denial = if ran.ended.exit_code() == Some(0) { None } else { fence.explain(&ran.output.text) };
@@ -236,6 +238,11 @@ fn complaint(ran: &Ran) -> Option<String> {
     said.filter(|_| not_made).map(str::to_owned)
 }
 
+/// Whether nothing of what was written has been read.
+fn holds_all(input: &io::PipeReader, written: usize) -> bool {
+    rustix::io::ioctl_fionread(input).is_ok_and(|held| held == written as u64)
+}
+
 /// The shell that models write for, where there is one.
 pub fn shell() -> &'static str {
     static SHELL: OnceLock<&'static str> = OnceLock::new();
@@ -258,8 +265,10 @@ pub(crate) struct Started {
     output: pipe::Receiver,
     /// What it is to read.
     input: Option<Vec<u8>>,
-    /// Where to type, on a terminal.
+    /// Where to type: into a terminal, or a sandbox made ahead.
     keyboard: Option<pipe::Sender>,
+    /// The other end of that, to see whether a sandbox has taken its task.
+    untaken: Option<io::PipeReader>,
 }
 
 // Nothing here may need `pre_exec`: without it the standard library starts the process with
@@ -313,16 +322,21 @@ impl Started {
         command.stdin(theirs.try_clone()?).stdout(theirs.try_clone()?).stderr(theirs);
         let child = command.spawn()?;
         let group = Group::of(&child);
-        Ok(Self { child, group, output, input, keyboard: Some(keyboard) })
+        Ok(Self { child, group, output, input, keyboard: Some(keyboard), untaken: None })
     }
 
     /// A sandbox in which nothing runs yet.
     #[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
     pub fn ahead(fence: &Fence) -> Result<Self, SpawnError> {
-        // It makes a session of its own, which only one that leads no group can.
-        let mut command = Command::new(fence.program());
-        command.args(fence.arguments([], false)).env_clear().current_dir("/").stdin(Stdio::piped());
-        Self::spawn(command, None, false).map_err(|source| not_started(fence.program().as_os_str(), source))
+        let make = || -> io::Result<Self> {
+            let (reader, writer) = io::pipe()?;
+            // It makes a session of its own, which only one that leads no group can.
+            let mut command = Command::new(fence.program());
+            command.args(fence.arguments([], false)).env_clear().current_dir("/").stdin(reader.try_clone()?);
+            let keyboard = Some(pipe::Sender::from_owned_fd(OwnedFd::from(writer))?);
+            Ok(Self { keyboard, untaken: Some(reader), ..Self::spawn(command, None, false)? })
+        };
+        make().map_err(|error| SpawnError::NoSandbox(format!("could not be started: {error}")))
     }
 
     fn spawn(mut command: Command, input: Option<Vec<u8>>, quiet: bool) -> io::Result<Self> {
@@ -331,7 +345,7 @@ impl Started {
         command.stdout(writer.try_clone()?).stderr(if quiet { Stdio::null() } else { writer.into() });
         let child = command.spawn()?;
         let group = Group::of(&child);
-        Ok(Self { child, group, output, input, keyboard: None })
+        Ok(Self { child, group, output, input, keyboard: None, untaken: None })
     }
 
     /// Whether it still waits.
@@ -362,7 +376,7 @@ impl Started {
 
     /// Lets go of a sandbox that nobody needs, and waits until it is gone.
     pub async fn dismiss(mut self) {
-        drop(self.child.stdin.take());
+        drop(self.keyboard.take());
         let _ = tokio::time::timeout(DISMISSAL, self.child.wait()).await;
     }
 }

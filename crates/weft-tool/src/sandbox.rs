@@ -57,7 +57,8 @@ pub struct SandboxPlaces {
 pub struct Sandbox {
     settings: SandboxSettings,
     places: SandboxPlaces,
-    helper: Mutex<Option<Helper>>,
+    /// Looked for when it is first needed.
+    helper: Mutex<Option<Option<Helper>>>,
     support: OnceLock<Support>,
     report: Report,
     told: Mutex<HashSet<SessionId>>,
@@ -96,7 +97,7 @@ impl Sandbox {
         Self {
             settings,
             places,
-            helper: Mutex::new(Helper::beside_this_program().or_else(Helper::of_this_program)),
+            helper: Mutex::default(),
             support: OnceLock::new(),
             report: Arc::new(|_| {}),
             told: Mutex::default(),
@@ -119,7 +120,7 @@ impl Sandbox {
     /// With another program as helper.
     #[must_use]
     pub fn helped_by(self, helper: Helper) -> Self {
-        Self { helper: Mutex::new(Some(helper)), ..self }
+        Self { helper: Mutex::new(Some(Some(helper))), ..self }
     }
 
     pub fn settings(&self) -> &SandboxSettings {
@@ -132,7 +133,8 @@ impl Sandbox {
     }
 
     fn helper(&self) -> Option<Helper> {
-        locked(&self.helper).clone()
+        let found = || Helper::beside_this_program().or_else(Helper::of_this_program);
+        locked(&self.helper).get_or_insert_with(found).clone()
     }
 
     /// To be asked when a sandbox could not be made: whether too much was hoped for, so that another
@@ -141,7 +143,7 @@ impl Sandbox {
         // The program beside this one may be of another version.
         let own = Helper::of_this_program().filter(|own| self.helper().is_some_and(|helper| helper != *own));
         if let Some(own) = own {
-            *locked(&self.helper) = Some(own);
+            *locked(&self.helper) = Some(Some(own));
             return true;
         }
         self.support.get().is_none() && self.support().lacking().next().is_some()

@@ -102,7 +102,7 @@ impl Runner {
         context: &Context,
         order: &Order,
     ) -> Result<(Arc<Job>, Option<String>), String> {
-        let (fence, notice) = match self.plan(context, order.outside).await? {
+        let (fence, notice) = match self.plan(context, order).await? {
             Plan::Fenced(fence) => (Some(fence), None),
             Plan::Plain { notice } => (None, notice),
         };
@@ -132,7 +132,7 @@ impl Runner {
         context: &Context,
         order: &Order,
     ) -> Result<(Ran, Option<String>), NotRun> {
-        let (fence, notice) = match self.plan(context, order.outside).await.map_err(NotRun::Plan)? {
+        let (fence, notice) = match self.plan(context, order).await.map_err(NotRun::Plan)? {
             Plan::Fenced(fence) => (Some(fence), None),
             Plan::Plain { notice } => (None, notice),
         };
@@ -167,13 +167,21 @@ impl Runner {
         tokio::task::spawn_blocking(move || sandbox.hoped_for_too_much()).await.unwrap_or_default()
     }
 
-    async fn plan(&self, context: &Context, outside: bool) -> Result<Plan, String> {
-        if outside {
+    async fn plan(&self, context: &Context, order: &Order) -> Result<Plan, String> {
+        if order.outside {
             return Ok(Plan::Plain { notice: None });
         }
+        let terminal = order.terminal;
         let sandbox = Arc::clone(&self.sandbox);
         let (session, workspace, outputs) = (context.session, context.workspace.clone(), context.outputs.clone());
-        let planned = tokio::task::spawn_blocking(move || sandbox.plan(session, &workspace, &outputs)).await;
+        let planned = tokio::task::spawn_blocking(move || {
+            if terminal {
+                // What is told on a terminal proves nothing, so nothing can be tried and done otherwise.
+                sandbox.support();
+            }
+            sandbox.plan(session, &workspace, &outputs)
+        });
+        let planned = planned.await;
         planned.unwrap_or_else(|_| Err("its sandbox could not be planned".to_owned()))
     }
 }

@@ -199,3 +199,36 @@ fn every_domain_that_is_reached_or_refused_is_in_the_audit() {
     let refused = entries.iter().find(|entry| entry["event_type"] == "network.refused");
     assert_eq!(refused.unwrap_or_else(|| panic!("{entries:?}"))["target"], "blocked.example:443");
 }
+
+/// A command that speaks like the sandbox's helper has been run all the same, and is not run again.
+#[test]
+fn a_command_cannot_pass_for_a_sandbox_that_was_not_made() {
+    let line = "echo mark >> marks; echo 'weft sandbox: no'; exit 125";
+    let Some((world, told)) = model_runs(json!({"command": line}), "", |_| {}) else { return };
+    assert_eq!(world.file("marks"), "mark\n");
+    assert!(told.starts_with("exit code 125"), "{told}");
+}
+
+/// Where Weft lies in a workspace, its commands could put something else in the helper's place.
+#[test]
+fn the_helper_cannot_be_replaced_by_what_it_runs() {
+    let evil = "#!/bin/sh\ntouch $HOME/there\n";
+    let replace = format!("rm -f weft-sandbox; printf '{evil}' > weft-sandbox; chmod +x weft-sandbox; touch done");
+    let world = World::new(vec![shell(&replace), shell("true"), shell("true"), text("Done.")]);
+    let ours = Path::new(env!("CARGO_BIN_EXE_weft"));
+    let small = ours.with_file_name("weft-sandbox");
+    if !is_complete(&world) || !small.exists() {
+        eprintln!("SKIPPED: the small helper is not built, or the sandbox is not complete");
+        return;
+    }
+    for program in [ours, &small] {
+        std::fs::copy(program, world.folder.path().join(program.file_name().unwrap())).unwrap();
+    }
+    let mut command = std::process::Command::new(world.folder.path().join("weft"));
+    command.args(["run", "--mode", "auto", "--json", "go"]).current_dir(world.folder.path());
+    command.env_clear().envs(world.environment()).stdout(std::process::Stdio::piped());
+    let told = results(&finish(command.stderr(std::process::Stdio::piped()).spawn().unwrap()));
+    assert_eq!(told, ["(no output)"; 3]);
+    assert!(world.folder.path().join("done").exists());
+    assert!(!world.home.path().join("there").exists());
+}
