@@ -62,11 +62,6 @@ enum Command {
         #[arg(long)]
         workspace: PathBuf,
     },
-    /// Compare `true` in the sandbox with `true` outside
-    Sandbox {
-        #[arg(long)]
-        weft: PathBuf,
-    },
     /// Fill a home with many short sessions
     ManySessions {
         #[arg(long)]
@@ -98,7 +93,6 @@ fn main() -> anyhow::Result<()> {
                 written.session, written.events, written.output_bytes, written.context_tokens
             ))
         }
-        Command::Sandbox { weft } => report::Report::default().add(sandbox::overhead(&weft)?),
         Command::ManySessions { home, workspace, count } => {
             runtime()?.block_on(many_sessions::write(&home, &workspace, count))
         }

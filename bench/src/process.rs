@@ -1,6 +1,7 @@
 //! Starts what is measured, and watches its memory from outside. The only place here that starts
 //! processes and reads the clock.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
@@ -42,6 +43,23 @@ pub fn run(mut command: Command) -> anyhow::Result<Run> {
         bail!("{command:?} ended with {}:\n{}", output.status, tail(&output.stderr));
     }
     Ok(Run { started_micros, wall, output })
+}
+
+/// Starts a program, waits, then tells it what to do and waits for its end. Timed from the start if
+/// there is no waiting, else from the telling.
+pub fn run_told(mut command: Command, task: &[u8], wait: Duration) -> anyhow::Result<Duration> {
+    let mut started = Instant::now();
+    let mut child = quiet(&mut command).stdin(Stdio::piped()).spawn().context(format!("starting {command:?}"))?;
+    if !wait.is_zero() {
+        thread::sleep(wait);
+        started = Instant::now();
+    }
+    child.stdin.take().context("it has no input")?.write_all(task)?;
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        bail!("{command:?} ended with {}:\n{}", output.status, tail(&output.stderr));
+    }
+    Ok(started.elapsed())
 }
 
 fn quiet(command: &mut Command) -> &mut Command {
@@ -106,11 +124,22 @@ fn tree(root: u32) -> Vec<u32> {
     later.sort_unstable();
     let mut found = vec![root];
     for process in later {
-        if parent(process).is_some_and(|parent| found.contains(&parent)) {
+        let parent = parent(process).filter(|parent| found.contains(parent));
+        if parent.is_some_and(|parent| !is_being_started(process, parent)) {
             found.push(process);
         }
     }
     found
+}
+
+/// Until a process that is being started has become its program it lives in its parent's memory,
+/// which is not there twice.
+fn is_being_started(process: u32, parent: u32) -> bool {
+    let same = |what: &str| {
+        let of = |process: u32| std::fs::read(format!("/proc/{process}/{what}")).ok();
+        of(process).is_some_and(|text| Some(text) == of(parent))
+    };
+    same("cmdline") && same("statm")
 }
 
 fn parent(process: u32) -> Option<u32> {

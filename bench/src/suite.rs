@@ -85,7 +85,9 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         list(&bench, &weft, &mut report)?;
     }
     if wanted(Part::Sandbox) {
-        report.add(sandbox::overhead(&options.weft)?)?;
+        for line in sandbox::overhead(&options.weft)? {
+            report.add(line)?;
+        }
     }
     if let Some(folder) = options.peers.as_deref().filter(|_| wanted(Part::Peers)) {
         peers(&bench, &weft, folder, &mut report)?;
