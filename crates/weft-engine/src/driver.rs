@@ -285,6 +285,8 @@ impl Driver {
 
     /// What the turn did to the files becomes part of the log, once.
     async fn finish_files(&mut self, effects: &mut Vec<Effect>) -> Result<(), EngineError> {
+        // A sandbox that waits keeps empty folders in the workspace.
+        self.guard().rest(self.session).await;
         match self.checkpoint.finish().await {
             Ok(Some(changed)) => {
                 if let Some(shadows) = &self.shared.shadows {
