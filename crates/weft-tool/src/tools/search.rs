@@ -1,8 +1,10 @@
 //! Searches file contents with ripgrep's libraries.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
-use std::sync::LazyLock;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use futures_util::future::BoxFuture;
 use grep_matcher::Matcher as _;
@@ -10,6 +12,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::list::folder;
 use super::walk::{Base, is_file};
@@ -23,6 +26,7 @@ use crate::tool::{Context, Finished, Tool, blocking, parse};
 const MOST_MATCHES: usize = 100;
 const MOST_BYTES: usize = 24 * 1024;
 const MOST_CONTEXT: usize = 10;
+const MOST_WORKERS: usize = 8;
 /// Files with longer lines than this are passed by.
 const LONGEST_LINE: usize = 8 * 1024 * 1024;
 /// A line longer than twice this is shown around its match.
@@ -94,37 +98,84 @@ fn search(context: &Context, input: Value, summary: &str) -> Result<Finished, St
     let base = Base::admitted(context, input.path.as_deref())?;
     let only = input.glob.as_deref().map(|glob| super::glob::matcher(glob, &base)).transpose()?;
     let (matcher, fallback) = compile(&input.pattern)?;
-    let mut found = Found::default();
-    let mut opener = Opener::default();
-    let mut searcher = SearcherBuilder::new()
-        .line_number(true)
-        .heap_limit(Some(LONGEST_LINE))
-        .binary_detection(BinaryDetection::quit(0))
-        .before_context(input.context.min(MOST_CONTEXT))
-        .after_context(input.context.min(MOST_CONTEXT))
-        .build();
+    let mut files = Vec::new();
     for entry in base.walk(|builder| builder.sort_by_file_path(Path::cmp)).flatten() {
         if context.cancel.is_cancelled() {
-            return Ok(Finished::interrupted(format!("{}[stopped here]", found.text), summary));
+            return Ok(Finished::interrupted("[stopped before anything was searched]", summary));
         }
         // A file that was asked for by name was allowed by name.
         let named = entry.depth() == 0;
         let relative = entry.path().strip_prefix(&base.path).unwrap_or(entry.path());
         let wanted = named || !is_secret(relative) && only.as_ref().is_none_or(|only| only.is_match(relative));
-        if !is_file(&entry) || !wanted {
-            continue;
-        }
-        let file = base.show(entry.path());
-        // Files that cannot be read are passed by, like ignored ones.
-        if let Ok((opened, _)) = opener.open(entry.path()) {
-            let _ = searcher.search_file(&matcher, &opened, InFile { file, matcher: &matcher, found: &mut found });
-        }
-        found.files += 1;
-        if found.full {
-            break;
+        if is_file(&entry) && wanted {
+            files.push(entry.into_path());
         }
     }
+    let around = input.context.min(MOST_CONTEXT);
+    let found = search_all(&files, &base, &matcher, around, &context.cancel);
+    if context.cancel.is_cancelled() {
+        return Ok(Finished::interrupted(format!("{}[stopped here]", found.text), summary));
+    }
     Ok(finish(&found, &base, &input.pattern, fallback, summary))
+}
+
+/// On all processors, but with the result in the order of the files.
+fn search_all(
+    files: &[PathBuf],
+    base: &Base,
+    matcher: &RegexMatcher,
+    around: usize,
+    cancel: &CancellationToken,
+) -> Found {
+    let (next, joined) = (AtomicUsize::new(0), Mutex::new(Joined::default()));
+    let work = || {
+        let mut opener = Opener::default();
+        let mut searcher = SearcherBuilder::new()
+            .line_number(true)
+            .heap_limit(Some(LONGEST_LINE))
+            .binary_detection(BinaryDetection::quit(0))
+            .before_context(around)
+            .after_context(around)
+            .build();
+        let mut is_full = false;
+        while !is_full && !cancel.is_cancelled() {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = files.get(index) else { break };
+            let mut lines = InFile { file: base.show(path), matcher, entries: Vec::new(), matches: 0, bytes: 0 };
+            // Files that cannot be read are passed by, like ignored ones.
+            if let Ok((opened, _)) = opener.open(path) {
+                let _ = searcher.search_file(matcher, &opened, &mut lines);
+            }
+            let mut joined = joined.lock().unwrap_or_else(PoisonError::into_inner);
+            joined.add(index, lines.entries);
+            is_full = joined.found.full;
+        }
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS).min(files.len());
+    std::thread::scope(|scope| {
+        for _ in 1..workers {
+            scope.spawn(work);
+        }
+        work();
+    });
+    joined.into_inner().unwrap_or_else(PoisonError::into_inner).found
+}
+
+/// What was found, as far as all files before it have been searched too.
+#[derive(Default)]
+struct Joined {
+    found: Found,
+    early: BTreeMap<usize, Vec<Shown>>,
+}
+
+impl Joined {
+    fn add(&mut self, index: usize, entries: Vec<Shown>) {
+        self.early.insert(index, entries);
+        while let Some(entries) = self.early.remove(&self.found.files) {
+            self.found.files += 1;
+            self.found.add(entries);
+        }
+    }
 }
 
 fn finish(found: &Found, base: &Base, pattern: &str, fallback: Option<&str>, summary: &str) -> Finished {
@@ -165,22 +216,47 @@ struct Found {
     full: bool,
 }
 
+impl Found {
+    fn add(&mut self, entries: Vec<Shown>) {
+        for entry in entries {
+            let is_match = matches!(entry, Shown::Match(_));
+            let (Shown::Match(text) | Shown::Beside(text)) = entry;
+            self.full |= is_match && self.matches >= MOST_MATCHES || self.text.len() + text.len() > MOST_BYTES;
+            if self.full {
+                return;
+            }
+            self.matches += usize::from(is_match);
+            self.text.push_str(&text);
+        }
+    }
+}
+
+/// A line of the result.
+enum Shown {
+    Match(String),
+    /// Context, and what stands between.
+    Beside(String),
+}
+
+/// What is found in one file; hardly more than has room in the result.
 struct InFile<'a> {
     file: String,
     matcher: &'a RegexMatcher,
-    found: &'a mut Found,
+    entries: Vec<Shown>,
+    matches: usize,
+    bytes: usize,
 }
 
 impl InFile<'_> {
-    /// Whether there was room for it.
-    fn add(&mut self, number: Option<u64>, sign: char, line: &[u8]) -> bool {
+    fn line(&mut self, number: Option<u64>, sign: char, line: &[u8]) -> String {
         let place = self.matcher.find(line).ok().flatten().map_or(0, |found| found.start());
-        let entry = format!("{}{sign}{}{sign} {}\n", self.file, number.unwrap_or(0), around(line, place));
-        self.found.full |= self.found.text.len() + entry.len() > MOST_BYTES;
-        if !self.found.full {
-            self.found.text.push_str(&entry);
-        }
-        !self.found.full
+        let text = format!("{}{sign}{}{sign} {}\n", self.file, number.unwrap_or(0), around(line, place));
+        self.bytes += text.len();
+        text
+    }
+
+    const fn has_room(&self) -> bool {
+        self.matches <= MOST_MATCHES && self.bytes <= MOST_BYTES
     }
 }
 
@@ -188,20 +264,20 @@ impl Sink for InFile<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        self.found.full |= self.found.matches >= MOST_MATCHES;
-        if self.found.full || !self.add(found.line_number(), ':', found.bytes()) {
-            return Ok(false);
-        }
-        self.found.matches += 1;
-        Ok(true)
+        let line = self.line(found.line_number(), ':', found.bytes());
+        self.matches += 1;
+        self.entries.push(Shown::Match(line));
+        Ok(self.has_room())
     }
 
     fn context(&mut self, _searcher: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
-        Ok(self.add(context.line_number(), '-', context.bytes()))
+        let line = self.line(context.line_number(), '-', context.bytes());
+        self.entries.push(Shown::Beside(line));
+        Ok(self.has_room())
     }
 
     fn context_break(&mut self, _searcher: &Searcher) -> io::Result<bool> {
-        self.found.text.push_str("--\n");
+        self.entries.push(Shown::Beside("--\n".to_owned()));
         Ok(true)
     }
 }
