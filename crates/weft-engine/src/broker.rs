@@ -27,6 +27,8 @@ pub struct Wanted {
     /// As it is called in the vault or the environment.
     pub name: String,
     pub source: String,
+    /// The same for the same source as it is written now, and no other.
+    pub fingerprint: String,
     /// The source came with a project.
     pub of_project: bool,
     pub reveal: Reveal,
@@ -69,7 +71,7 @@ impl Engine {
                 agent.name
             ));
         }
-        let rule = format!("credential__{}__{name}", agent.name);
+        let rule = rule_for(&agent.name, wanted)?;
         let rules = self.shared.permissions.rules(state.workspace.as_ref(), &state.grants);
         let trusted = !agent.of_project && !wanted.of_project && state.mode == Mode::Auto;
         match rules.on_use(&rule) {
@@ -115,6 +117,18 @@ impl Engine {
 
 /// Writes down what happens to a secret. There is never a value in it.
 type Recording = Box<dyn Fn(&'static str, Outcome, Option<&str>) + Send + Sync>;
+
+/// What a yes is about: this source as it is written, this agent, this secret. A `:` is in no name
+/// before the last, so that no two of them look alike.
+fn rule_for(agent: &str, wanted: &Wanted) -> Result<String, String> {
+    let (source, name) = (&wanted.source, &wanted.name);
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | ':');
+    if agent.contains(':') || ![agent, source, name].into_iter().all(|part| part.chars().all(plain)) {
+        return Err(format!("`{name}` cannot be asked for: names of secrets have letters, digits, -, _ and . only"));
+    }
+    let short = wanted.fingerprint.get(..16).unwrap_or(&wanted.fingerprint);
+    Ok(format!("credential__{source}:{short}:{agent}:{name}"))
+}
 
 impl Agent {
     /// Whether it may use a secret: what its `credentials` name. The one that comes in the box may

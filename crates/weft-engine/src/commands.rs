@@ -24,6 +24,8 @@ pub struct CommandFile {
     /// What is written behind it, for people: `[FILE]`.
     pub arguments: String,
     pub file: PathBuf,
+    /// It came with the project.
+    pub of_project: bool,
     body: String,
 }
 
@@ -78,7 +80,7 @@ impl CommandFiles {
             for file in paths.filter(|path| path.extension().is_some_and(|ending| ending == "md")).take(MOST) {
                 let root = if of_project { workspace } else { file.parent().unwrap_or(&place) };
                 match read_within(root, &file, FILE_CAP) {
-                    Ok(bytes) => files.add(&place, &file, &String::from_utf8_lossy(&bytes)),
+                    Ok(bytes) => files.add(&place, &file, &String::from_utf8_lossy(&bytes), of_project),
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                     Err(error) => files.problems.push(Problem { file, what: format!("cannot be read: {error}") }),
                 }
@@ -88,8 +90,8 @@ impl CommandFiles {
         files
     }
 
-    fn add(&mut self, place: &Path, file: &Path, text: &str) {
-        match parse(place, file, text) {
+    fn add(&mut self, place: &Path, file: &Path, text: &str, of_project: bool) {
+        match parse(place, file, text, of_project) {
             Ok(command) if self.get(&command.name).is_none() => self.found.push(command),
             Ok(_) => {}
             Err(what) => self.problems.push(Problem { file: file.to_owned(), what }),
@@ -101,7 +103,7 @@ impl CommandFiles {
     }
 }
 
-fn parse(place: &Path, file: &Path, text: &str) -> Result<CommandFile, String> {
+fn parse(place: &Path, file: &Path, text: &str, of_project: bool) -> Result<CommandFile, String> {
     let within = file.strip_prefix(place).unwrap_or(file).with_extension("");
     let parts: Vec<String> = within.iter().map(|part| part.to_string_lossy().to_lowercase()).collect();
     let name = parts.join(":");
@@ -119,6 +121,7 @@ fn parse(place: &Path, file: &Path, text: &str) -> Result<CommandFile, String> {
         description: one_line(&description, 200),
         arguments: one_line(&fields.argument_hint.map(Hint::shown).unwrap_or_default(), 40),
         file: file.to_owned(),
+        of_project,
         body,
     })
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 use super::*;
 
 fn command(text: &str) -> CommandFile {
-    parse(Path::new("/c"), Path::new("/c/web/Page.md"), text).unwrap()
+    parse(Path::new("/c"), Path::new("/c/web/Page.md"), text, false).unwrap()
 }
 
 #[test]
@@ -33,8 +33,8 @@ fn a_file_says_what_it_is_for() {
     assert_eq!((found.name.as_str(), found.description.as_str()), ("web:page", "Makes a page"));
     assert_eq!(found.arguments, "[NAME]");
     assert_eq!(command("# Make a page\n\nMore.").description, "Make a page");
-    assert!(parse(Path::new("/c"), Path::new("/c/a b.md"), "x").unwrap_err().contains("a b"));
-    assert!(parse(Path::new("/c"), Path::new("/c/a.md"), "---\n---\n").is_err());
+    assert!(parse(Path::new("/c"), Path::new("/c/a b.md"), "x", false).unwrap_err().contains("a b"));
+    assert!(parse(Path::new("/c"), Path::new("/c/a.md"), "---\n---\n", false).is_err());
 }
 
 #[test]

@@ -148,7 +148,11 @@ impl Driver {
                     return Err(error);
                 }
             }
+            let letter = batch.letter;
             self.handle(batch).await?;
+            if let Some(ask) = letter {
+                self.shared.mail.throw_away(self.session, ask);
+            }
         }
         Ok(())
     }
@@ -226,7 +230,7 @@ impl Driver {
                 Some(command) = self.inbox.recv() => batch.command(command),
                 done = self.running.join_next() => batch.done(done),
                 // Other processes cannot write while this one is at work; their answers come by mail.
-                answer = self.shared.mail.next(self.session), if has_asks => batch.push(answer),
+                answer = self.shared.mail.next(self.session), if has_asks => batch.letter(answer),
                 () = async { match wake_at { Some(at) => clock.sleep_until(at).await, None => std::future::pending().await } } => {
                     batch.inputs.push_back((Input::Wake, None));
                 }
@@ -729,11 +733,13 @@ fn in_use(session: SessionId, error: &EngineError) -> EngineError {
 #[derive(Default)]
 struct Batch {
     inputs: VecDeque<(Input, Option<Reply>)>,
+    /// An answer among them came by mail.
+    letter: Option<AskId>,
 }
 
 impl Batch {
     fn of(input: Input) -> Self {
-        Self { inputs: VecDeque::from([(input, None)]) }
+        Self { inputs: VecDeque::from([(input, None)]), letter: None }
     }
 
     /// Tells everybody who waits for this batch that it will not be handled.
@@ -745,6 +751,13 @@ impl Batch {
 
     fn command(&mut self, command: Command) {
         self.inputs.push_back((*command.input, Some(command.reply)));
+    }
+
+    fn letter(&mut self, input: Input) {
+        if let Input::Answer { ask, .. } = &input {
+            self.letter = Some(*ask);
+        }
+        self.push(input);
     }
 
     fn push(&mut self, input: Input) {

@@ -335,14 +335,19 @@ impl Engine {
     }
 
     pub(crate) fn workspace(&self, session: SessionId) -> Result<String, EngineError> {
-        let seeded = self
-            .shared
-            .slots()
-            .get(&session)
-            .and_then(|slot| slot.seed.as_ref().map(|seed| seed.started.workspace.clone()));
+        self.workspace_and_agent(session).map(|(workspace, _)| workspace)
+    }
+
+    pub(crate) fn workspace_and_agent(&self, session: SessionId) -> Result<(String, String), EngineError> {
+        let seeded = self.shared.slots().get(&session).and_then(|slot| {
+            slot.seed.as_ref().map(|seed| (seed.started.workspace.clone(), seed.started.agent.clone()))
+        });
         match seeded {
-            Some(workspace) => Ok(workspace),
-            None => Ok(self.shared.store.load(session)?.workspace),
+            Some(seeded) => Ok(seeded),
+            None => {
+                let state = self.shared.store.load(session)?;
+                Ok((state.workspace, state.agent))
+            }
         }
     }
 

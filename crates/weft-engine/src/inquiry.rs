@@ -22,11 +22,10 @@ use crate::error::EngineError;
 
 /// A question that nobody answers in this time is declined, so that no process waits for ever.
 const DEADLINE_MS: u64 = 60 * 60_000;
-/// How much a source may send to a model, and have back.
-const MOST_SENT: usize = 128 * 1024;
+/// How much a source may send to a model, and have back. No more than a person can look through, for
+/// they are shown all of it.
+const MOST_SENT: usize = 16 * 1024;
 const MOST_TOKENS: u32 = 4_096;
-/// How much of what it sends a person is shown.
-const SHOWN: usize = 8 * 1024;
 
 /// The questions that tools of this process have open.
 #[derive(Default)]
@@ -50,8 +49,9 @@ impl Inquiries {
             };
             if let Some(asked) = self.open().remove(&ask) {
                 let _ = asked.send(answer);
-                self.closed.notify_waiters();
             }
+            // Also where its asker has gone: the call's next question waits for this.
+            self.closed.notify_waiters();
         }
     }
 }
@@ -144,7 +144,7 @@ impl Engine {
         let said = |error: EngineError| error.to_string();
         let size = sample.system.len() + sample.messages.iter().map(|(_, text)| text.len()).sum::<usize>();
         if size > MOST_SENT || sample.messages.is_empty() {
-            return Err("there is nothing to send, or too much".to_owned());
+            return Err(format!("there is nothing to send, or more than {} KB", MOST_SENT / 1024));
         }
         self.may_sample(session, call, &sample).await?;
         let state = self.state(session).map_err(said)?;
@@ -225,15 +225,13 @@ impl Engine {
     }
 }
 
+/// All that the model would be told: what a person cannot see they cannot agree to.
 fn shown(sample: &Sample) -> String {
     let mut text = if sample.system.is_empty() { String::new() } else { format!("system: {}\n", sample.system) };
     for (of_user, said) in &sample.messages {
         text.push_str(if *of_user { "user: " } else { "model: " });
         text.push_str(said);
         text.push('\n');
-    }
-    if text.len() > SHOWN {
-        text = text.chars().take(SHOWN / 4).collect::<String>() + "\n[and more]";
     }
     text
 }
@@ -245,3 +243,7 @@ fn over_limit(state: &State) -> Option<String> {
         || state.limits.cost.is_some_and(|limit| turn.cost >= limit);
     reached.then(|| "the turn has reached its limit".to_owned())
 }
+
+#[cfg(test)]
+#[path = "inquiry_tests.rs"]
+mod tests;

@@ -1,11 +1,13 @@
 //! Answers for a session that another process is at work on. Only that process can write to the
-//! session, so an answer is put into a folder where it looks while it has a question open.
+//! session, so an answer is put into a folder where it looks while it has a question open. A letter is
+//! thrown away when what it says is in the log or was refused; only the log says that it was taken.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use weft_core::{Answer, AskId, Input, SessionId};
+use weft_core::turn::Rejected;
+use weft_core::{Answer, AskId, Event, Input, SessionId};
 use weft_store::Store;
 
 use crate::error::EngineError;
@@ -14,6 +16,8 @@ use crate::error::EngineError;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// How long who sends an answer waits for it to be taken.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+const EVENTS_AT_ONCE: usize = 500;
 
 /// Who has written an answer down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,19 +45,28 @@ impl Mail {
         Self { folder }
     }
 
-    /// The next answer for a session. Waits for one.
+    /// The next answer for a session. Waits for one. It stays in the box until it is thrown away.
     pub async fn next(&self, session: SessionId) -> Input {
         let Some(folder) = &self.folder else { return std::future::pending().await };
         let box_of_session = folder.join(session.to_string());
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            if let Some(Letter { ask, answer, by }) = take(&box_of_session) {
+            if let Some(Letter { ask, answer, by }) = first(&box_of_session) {
                 return Input::Answer { ask, answer, by, proceed: true };
             }
         }
     }
 
-    /// Sends an answer and waits until it is in the session's log. `false` if nobody takes it.
+    /// What a letter said has been dealt with.
+    pub fn throw_away(&self, session: SessionId, ask: AskId) {
+        let Some(folder) = &self.folder else { return };
+        let box_of_session = folder.join(session.to_string());
+        let _ = std::fs::remove_file(letter_about(&box_of_session, ask));
+        // Unless there are others in it.
+        let _ = std::fs::remove_dir(box_of_session);
+    }
+
+    /// Sends an answer and waits until it is in the session's log. `false` if it does not get there.
     pub async fn send(
         &self,
         store: &Store,
@@ -64,22 +77,54 @@ impl Mail {
     ) -> Result<bool, EngineError> {
         let Some(folder) = &self.folder else { return Ok(false) };
         let box_of_session = folder.join(session.to_string());
-        let letter = box_of_session.join(format!("{ask}.json"));
+        let letter = letter_about(&box_of_session, ask);
+        let before = store.last_seq(session)?;
+        let is_recorded = || recorded(store, session, before, ask, &answer);
         let refused = |source| EngineError::Home { path: box_of_session.display().to_string(), source };
-        let text = serde_json::to_vec(&Letter { ask, answer, by: by.to_owned() }).map_err(std::io::Error::other);
+        let text = serde_json::to_vec(&Letter { ask, answer: answer.clone(), by: by.to_owned() })
+            .map_err(std::io::Error::other);
         text.and_then(|text| put(&letter, &text)).map_err(refused)?;
         let until = tokio::time::Instant::now() + PATIENCE;
         loop {
             tokio::time::sleep(LOOK_EVERY / 2).await;
             if !store.load(session)?.open_asks().any(|open| open.id == ask) {
-                return Ok(true);
+                if is_recorded()? {
+                    return Ok(true);
+                }
+                self.throw_away(session, ask);
+                return Err(Rejected::NoSuchAsk.into());
             }
             if tokio::time::Instant::now() >= until {
-                // Taken back, unless it is being read just now.
-                return Ok(std::fs::remove_file(&letter).is_err());
+                self.throw_away(session, ask);
+                // It may have been read just before.
+                tokio::time::sleep(LOOK_EVERY).await;
+                return is_recorded();
             }
         }
     }
+}
+
+/// Whether a session's log has this answer, after an event that was there before.
+fn recorded(
+    store: &Store,
+    session: SessionId,
+    mut after: u64,
+    ask: AskId,
+    answer: &Answer,
+) -> Result<bool, EngineError> {
+    loop {
+        let events = store.events(session, after, EVENTS_AT_ONCE)?;
+        let Some(last) = events.last() else { return Ok(false) };
+        after = last.seq;
+        let is_it = |event: &Event| matches!(event, Event::AskAnswered(it) if it.ask == ask && it.answer == *answer);
+        if events.iter().any(|recorded| is_it(&recorded.event)) {
+            return Ok(true);
+        }
+    }
+}
+
+fn letter_about(box_of_session: &Path, ask: AskId) -> PathBuf {
+    box_of_session.join(format!("{ask}.json"))
 }
 
 /// Puts a letter into the box whole, or not at all.
@@ -95,16 +140,15 @@ fn put(letter: &Path, text: &[u8]) -> std::io::Result<()> {
     std::fs::rename(&beside, letter)
 }
 
-/// Takes a letter out of the box. One that cannot be read is thrown away.
-fn take(box_of_session: &Path) -> Option<Letter> {
+/// A letter in the box. One that cannot be read, or is not where it belongs, is thrown away.
+fn first(box_of_session: &Path) -> Option<Letter> {
     let letters = std::fs::read_dir(box_of_session).ok()?;
     for path in letters.flatten().map(|entry| entry.path()) {
         if path.extension().is_some_and(|ending| ending == "json") {
-            let text = std::fs::read(&path);
-            let _ = std::fs::remove_file(&path);
-            if let Ok(letter) = serde_json::from_slice(&text.ok()?) {
-                let _ = std::fs::remove_dir(box_of_session);
-                return Some(letter);
+            let letter = std::fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Letter>(&text).ok());
+            match letter {
+                Some(letter) if letter_about(box_of_session, letter.ask) == path => return Some(letter),
+                Some(_) | None => drop(std::fs::remove_file(&path)),
             }
         }
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use weft_core::event::{Delivery, Shorthand};
 use weft_core::{InputId, SessionId, UserPart};
+use weft_tool::toolbox;
 
 use crate::agent::{self, Agent};
 use crate::commands::{CommandFiles, is_name, one_line};
@@ -22,6 +23,9 @@ const MOST_AGENTS: usize = 4;
 const AGENT_CAP: usize = 24 * 1024;
 /// A prompt of a source is somebody else's text.
 const PROMPT_CAP: usize = 64 * 1024;
+
+/// What came with a project never takes the place of what is the person's own.
+const PERSON_FIRST: [bool; 2] = [false, true];
 
 /// Something that a person can call by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,21 +51,24 @@ impl Engine {
     pub fn callables(&self, workspace: &Path) -> Vec<Callable> {
         let home = &self.shared.home;
         let mut found = Vec::new();
-        for file in CommandFiles::find(home, workspace).found {
-            found.push(Callable {
-                typed: format!("/{}", file.name),
-                arguments: file.arguments,
-                description: file.description,
-                kind: CallableKind::Command,
-            });
-        }
-        for skill in Skills::find(home, workspace).found {
-            found.push(Callable {
-                typed: format!("/{}", skill.name),
-                arguments: "[TEXT]".to_owned(),
-                description: skill.description,
-                kind: CallableKind::Skill,
-            });
+        let (files, skills) = (CommandFiles::find(home, workspace).found, Skills::find(home, workspace).found);
+        for of_project in PERSON_FIRST {
+            for file in files.iter().filter(|file| file.of_project == of_project) {
+                found.push(Callable {
+                    typed: format!("/{}", file.name),
+                    arguments: file.arguments.clone(),
+                    description: file.description.clone(),
+                    kind: CallableKind::Command,
+                });
+            }
+            for skill in skills.iter().filter(|skill| skill.of_project == of_project) {
+                found.push(Callable {
+                    typed: format!("/{}", skill.name),
+                    arguments: "[TEXT]".to_owned(),
+                    description: skill.description.clone(),
+                    kind: CallableKind::Skill,
+                });
+            }
         }
         for offer in self.shared.toolbox.iter().flat_map(|toolbox| toolbox.prompts(workspace)) {
             found.push(Callable {
@@ -85,7 +92,8 @@ impl Engine {
         found
     }
 
-    /// Says what a person wrote, with everything that it stands for. Durable when this returns.
+    /// Says what a person wrote, with everything that it stands for. Durable when this returns. They
+    /// wrote the first part; what follows is read as it is.
     /// `looked_at`: the person knows that there seems to be a secret in it.
     pub async fn say(
         &self,
@@ -103,9 +111,10 @@ impl Engine {
             let workspace = PathBuf::from(self.workspace(session)?);
             let mut more = Vec::new();
             more.extend(self.spelt_out(&workspace, &typed).await?);
-            let (agents, loads) = self.mentioned(session, &workspace, &typed);
+            let (agents, loads) = self.mentioned(session, &workspace, &typed).await;
             more.extend(agents);
             if !more.is_empty() {
+                let typed = texts_of(&content);
                 content.splice(1..1, more.into_iter().map(UserPart::text));
                 shorthand = Some(Shorthand { typed, loads });
             }
@@ -120,11 +129,14 @@ impl Engine {
     async fn spelt_out(&self, workspace: &Path, typed: &str) -> Result<Option<String>, EngineError> {
         let Some((name, words)) = called(typed) else { return Ok(None) };
         let home = &self.shared.home;
-        if let Some(command) = CommandFiles::find(home, workspace).get(name) {
-            return Ok(Some(format!("<command name=\"{name}\">\n{}\n</command>", command.filled(words))));
-        }
-        if let Some(skill) = Skills::find(home, workspace).get(name) {
-            return Ok(Some(format!("Follow this skill.\n{}", skill.whole())));
+        let (files, skills) = (CommandFiles::find(home, workspace), Skills::find(home, workspace));
+        for of_project in PERSON_FIRST {
+            if let Some(command) = files.get(name).filter(|command| command.of_project == of_project) {
+                return Ok(Some(format!("<command name=\"{name}\">\n{}\n</command>", command.filled(words))));
+            }
+            if let Some(skill) = skills.get(name).filter(|skill| skill.of_project == of_project) {
+                return Ok(Some(format!("Follow this skill.\n{}", skill.whole())));
+            }
         }
         if let (Some((source, prompt)), Some(toolbox)) = (name.split_once(':'), &self.shared.toolbox) {
             // A source that has not been asked yet what it offers is asked now.
@@ -154,7 +166,7 @@ impl Engine {
 
     /// The instructions of the agents that are mentioned, and the tools that come with them. One
     /// that cannot be read is told of, and is otherwise a word like any other.
-    fn mentioned(&self, session: SessionId, workspace: &Path, typed: &str) -> (Vec<String>, Vec<String>) {
+    async fn mentioned(&self, session: SessionId, workspace: &Path, typed: &str) -> (Vec<String>, Vec<String>) {
         let (mut texts, mut loads, mut seen) = (Vec::new(), Vec::new(), Vec::new());
         for name in mentions(typed) {
             if name == agent::DEFAULT || seen.contains(&name) || seen.len() == MOST_AGENTS {
@@ -171,13 +183,53 @@ impl Engine {
                          <agent name=\"{name}\">\n{}\n</agent>",
                         capped(&agent.prompt, AGENT_CAP)
                     ));
-                    loads.extend(agent.wants());
+                    if agent.of_project {
+                        loads.extend(self.within_rights(session, workspace, agent.wants()).await);
+                    } else {
+                        loads.extend(agent.wants());
+                    }
                 }
                 Err(error) => self.shared.publish(session, &Live::Notice(error.to_string().into())),
             }
         }
         (texts, loads)
     }
+
+    /// Of what a project's agent names, that which the session's own agent may use, from sources that
+    /// are on: a file that came with other people's code gives nobody more than they had.
+    async fn within_rights(&self, session: SessionId, workspace: &Path, mut names: Vec<String>) -> Vec<String> {
+        let own = self.workspace_and_agent(session).and_then(|(_, agent)| {
+            let agent = Agent::find(&agent, &self.shared.home, workspace)?;
+            Ok(agent)
+        });
+        let Ok(own) = own else { return Vec::new() };
+        names.retain(|name| own.may_use(name));
+        let mut on = Vec::new();
+        if let Some(toolbox) = self.shared.toolbox.as_ref().filter(|_| names.iter().any(|name| is_of_source(name))) {
+            toolbox.ready(workspace, &[]).await;
+            on = toolbox.tools(workspace, &[]);
+        }
+        let is_on = |name: &String| on.iter().any(|tool| toolbox::names(std::slice::from_ref(name), tool.name()));
+        names.retain(|name| !is_of_source(name) || is_on(name));
+        names
+    }
+}
+
+/// Whether a name, or the beginning of names, can be that of a source's tool.
+fn is_of_source(name: &str) -> bool {
+    let beginning = name.strip_suffix('*');
+    ["mcp__", "api__"]
+        .iter()
+        .any(|kind| name.starts_with(kind) || beginning.is_some_and(|beginning| kind.starts_with(beginning)))
+}
+
+/// The texts as they were given, for people.
+fn texts_of(content: &[UserPart]) -> String {
+    let texts = content.iter().filter_map(|part| match part {
+        UserPart::Text { text } => Some(text.as_str()),
+        UserPart::Image(_) => None,
+    });
+    texts.collect()
 }
 
 /// The name behind a `/` and the words behind the name. Nothing if it does not look like a command.

@@ -55,16 +55,16 @@ struct Fields {
     description: Option<String>,
 }
 
-/// Folders with skills: of the project, then of the person.
+/// Folders with skills: of the person, then of the project, which never takes the place of theirs.
 fn places(home: &Home, workspace: &Path) -> Vec<(PathBuf, bool)> {
     const OF_OTHERS: [&str; 3] = [".claude/skills", ".agents/skills", ".codex/skills"];
-    let mut places = vec![(workspace.join(".weft/skills"), true)];
-    places.extend(OF_OTHERS.map(|place| (workspace.join(place), true)));
-    places.push((home.config.join("skills"), false));
+    let mut places = vec![(home.config.join("skills"), false)];
     // With a home of its own, as in tests, an installation does not look at the person's.
     if let Some(person) = std::env::home_dir().filter(|_| std::env::var_os("WEFT_HOME").is_none()) {
         places.extend(OF_OTHERS.map(|place| (person.join(place), false)));
     }
+    places.push((workspace.join(".weft/skills"), true));
+    places.extend(OF_OTHERS.map(|place| (workspace.join(place), true)));
     places
 }
 

@@ -11,11 +11,12 @@ fn skill(root: &Path, place: &str, text: &str) {
 const PDF: &str = "---\nname: pdf\ndescription: >-\n  Fill in forms,\n  read tables: use for PDFs.\nlicense: MIT\n---\n\n# PDF\nDo it.\n";
 
 #[test]
-fn skills_are_found_in_all_places_and_the_project_comes_first() {
+fn skills_are_found_in_all_places_and_the_persons_come_first() {
     let root = tempfile::tempdir().unwrap();
     let (workspace, home) = (root.path().join("ws"), Home::at(root.path().join("home")));
     skill(&workspace, ".weft/skills/pdf", PDF);
     skill(&workspace, ".claude/skills/pdf", "---\nname: pdf\ndescription: Another\n---\nNo.");
+    skill(&workspace, ".weft/skills/letters", "---\ndescription: Not the person's\n---\nNo.");
     skill(&workspace, ".claude/skills/deploy", "---\ndescription: Ship it\n---\nGo.");
     skill(&home.config, "skills/letters", "---\nname: letters\ndescription: Write letters\n---\nDear");
     skill(&home.config, "skills/broken", "---\nname: broken\ndescription: [\n---\nx");
@@ -25,8 +26,9 @@ fn skills_are_found_in_all_places_and_the_project_comes_first() {
 
     let skills = Skills::find(&home, &workspace);
     let names: Vec<&str> = skills.found.iter().map(|skill| skill.name.as_str()).collect();
-    assert_eq!(names, ["pdf", "deploy", "letters"]);
+    assert_eq!(names, ["letters", "pdf", "deploy"]);
     assert_eq!(skills.get("pdf").unwrap().description, "Fill in forms, read tables: use for PDFs.");
+    assert_eq!(skills.get("letters").unwrap().description, "Write letters");
     assert_eq!(skills.problems.len(), 4, "{:?}", skills.problems);
     let prompt = skills.prompt().unwrap();
     assert!(prompt.contains("- deploy: Ship it\n") && !prompt.contains("Do it."), "{prompt}");

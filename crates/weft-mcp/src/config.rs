@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::confine::{self, Confinement, NetworkWords};
 use crate::naming;
+use crate::references::{self, Piece};
 
 /// One `[sources.NAME]` table.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -217,8 +218,8 @@ impl SourceConfig {
                 line.extend(args.iter().map(|arg| quoted(arg)));
                 naming::clean(&format!("runs `{}`", line.join(" ")), 1_000)
             }
-            Transport::Http { url, .. } => naming::clean(&format!("connects to {url}"), 1_000),
-            Transport::Api { base, .. } => naming::clean(&format!("sends requests to {base}"), 1_000),
+            Transport::Http { url, headers, .. } => format!("connects to {}", with_headers(url, headers)),
+            Transport::Api { base, headers, .. } => format!("sends requests to {}", with_headers(base, headers)),
         }
     }
 
@@ -228,6 +229,19 @@ impl SourceConfig {
             Transport::Http { .. } => "mcp (http)",
             Transport::Api { .. } => "api",
         }
+    }
+}
+
+/// An address and what is sent to it. A value that stands in the file itself may be a secret.
+fn with_headers(url: &url::Url, headers: &BTreeMap<String, String>) -> String {
+    let shown = headers.iter().map(|(name, value)| {
+        let plain = references::pieces(value).iter().all(|piece| matches!(piece, Piece::Text(_)));
+        format!("`{name}: {}`", if plain { "…" } else { value.as_str() })
+    });
+    let address = naming::clean(url.as_str(), 400);
+    match shown.collect::<Vec<_>>() {
+        headers if headers.is_empty() => address,
+        headers => format!("{address} with {}", naming::clean(&headers.join(", "), 600)),
     }
 }
 

@@ -1,6 +1,6 @@
-//! What a source's process runs in. One that came with a project runs in a sandbox, however it was
-//! allowed: it can write in its workspace and nowhere else, and reads no secrets. One's own sources
-//! run as the settings say.
+//! What a source's process runs in. One that came with a project runs in a sandbox unless the person
+//! said `--no-sandbox`: it can write in its workspace and nowhere else, and reads no secrets. One's
+//! own sources run as the settings say. What is to run in a sandbox never runs without one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -72,8 +72,8 @@ pub fn fence(
     fencing: Option<&Fencing>,
     workspace: &Path,
 ) -> Result<Option<Box<Fence>>, String> {
-    let (Confinement::Sandboxed { network }, Some(fencing)) = (confinement, fencing) else { return Ok(None) };
-    let sandbox = fencing(&config.name, network);
+    let Confinement::Sandboxed { network } = confinement else { return Ok(None) };
+    let sandbox = fencing.ok_or_else(|| without("Nobody here makes one.", config))?(&config.name, network);
     // So that no more is tried than this machine can hold.
     sandbox.support();
     // Its temporary folder is its own, and stays from one run to the next.
@@ -84,9 +84,39 @@ pub fn fence(
     // It has no saved outputs to read; this folder cannot be written in anyway.
     match sandbox.plan(SessionId::from_random(own), workspace, &workspace.join(".weft"))? {
         Plan::Fenced(fence) => Ok(Some(fence)),
-        // The person's settings let commands run without one where there is none; sources likewise.
-        Plan::Plain { .. } => Ok(None),
+        // Commands may run without one where the settings say so; who allowed this was told otherwise.
+        Plan::Plain { .. } => {
+            let why = sandbox.support().notice(sandbox.settings().mode);
+            Err(without(why.as_deref().unwrap_or("None can be made."), config))
+        }
     }
+}
+
+fn without(why: &str, config: &SourceConfig) -> String {
+    let advice = match &config.origin {
+        Origin::User => "Take `sandbox = true` out of its settings to let it run without one.".to_owned(),
+        Origin::Project { .. } => format!("`weft sources allow {} --no-sandbox` lets it run without one.", config.name),
+    };
+    format!("it is to run in a sandbox, and there is none. {why} {advice}")
+}
+
+/// What its process would run in here, in words; or why it would not be started.
+pub fn report(
+    config: &SourceConfig,
+    confinement: &Confinement,
+    fencing: Option<&Fencing>,
+    workspace: &Path,
+) -> Result<String, String> {
+    fence(config, confinement, fencing, workspace)?;
+    let notice = match (confinement, fencing) {
+        (Confinement::Sandboxed { network }, Some(fencing)) => {
+            let sandbox = fencing(&config.name, network);
+            sandbox.support().notice(sandbox.settings().mode)
+        }
+        (Confinement::Sandboxed { .. } | Confinement::Free, _) => None,
+    };
+    let words = format!("It runs {}.", confinement.in_words());
+    Ok(notice.map_or(words.clone(), |notice| format!("{words} {notice}")))
 }
 
 /// What the settings say of a source. Of a project's, the person says it when they allow it.

@@ -58,7 +58,7 @@ fn a_projects_source_is_allowed_once_and_not_after_a_change() {
     let folder = project(&[(".mcp.json", r#"{"mcpServers": {"x": {"command": "good"}}}"#)]);
     let source = find(&Table::new(), folder.path()).sources.remove(0);
     assert!(!trust.allows(&source));
-    trust.allow(&source, source.confinement.clone()).unwrap();
+    trust.allow(&source, source.confinement.clone(), Default::default()).unwrap();
     assert!(Trust::open(home.path()).allows(&source));
     std::fs::write(folder.path().join(".mcp.json"), r#"{"mcpServers": {"x": {"command": "evil"}}}"#).unwrap();
     let changed = find(&Table::new(), folder.path()).sources.remove(0);

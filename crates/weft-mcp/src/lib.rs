@@ -19,6 +19,7 @@ pub mod limits;
 pub mod naming;
 pub mod oauth;
 mod prompts;
+pub mod references;
 pub mod server;
 pub mod sources;
 pub mod trust;

@@ -26,6 +26,7 @@ use crate::limits::Limits;
 use crate::naming;
 use crate::oauth;
 use crate::prompts;
+use crate::references::{self, Piece};
 use crate::trust::Trust;
 
 /// Looks something up by name: an environment variable, or a secret in the vault.
@@ -44,7 +45,7 @@ pub struct Surroundings {
     pub trust: Trust,
     /// Where signed-in sources' tokens are kept.
     pub tokens: Option<Arc<dyn oauth::Tokens>>,
-    /// Makes sandboxes for processes; without it they run freely.
+    /// Makes sandboxes for processes; without it, what needs one is not started.
     pub fencing: Option<Fencing>,
     /// Where this program describes itself to sign-in servers, if it does.
     pub client_metadata_url: Option<String>,
@@ -389,9 +390,13 @@ impl Source {
         match &self.config.transport {
             Transport::Stdio { command, args, cwd, env } => {
                 let (env, redaction) = self.resolve(env)?;
-                let spec = self.service(command, args, cwd.as_deref(), env);
+                let mut secrets = Vec::new();
+                let args = args.iter().map(|arg| self.put_together(&references::variables(arg), &mut secrets));
+                let spec = self.service(command, args.collect::<Result<_, _>>()?, cwd.as_deref(), env);
+                let redaction = redaction.and(secrets);
                 let confinement = self.around.trust.confinement(&self.config);
                 let fence = || confine::fence(&self.config, &confinement, self.around.fencing.as_ref(), &self.base());
+                fence().map_err(|reason| self.failed(reason))?;
                 let connected = client::stdio::connect(name, &spec, fence, handler, redaction, limits).await;
                 connected.map_err(|error| self.with_advice(error, &confinement))
             }
@@ -406,6 +411,21 @@ impl Source {
                 client::http::connect(name, &spec, handler, redaction, limits).await
             }
             Transport::Api { .. } => Err(self.failed("an API has no connection".to_owned())),
+        }
+    }
+
+    /// What its process would run in here, in words; or why it would not be started.
+    pub fn report(&self, confinement: &Confinement) -> Result<String, String> {
+        confine::report(&self.config, confinement, self.around.fencing.as_ref(), &self.base())
+    }
+
+    /// What of the person's it takes without asking each time. An API's requests ask.
+    pub fn takes_unasked(&self) -> BTreeSet<String> {
+        match &self.config.transport {
+            Transport::Stdio { .. } | Transport::Http { .. } => {
+                self.config.takes(|variable| (self.around.env)(variable).is_some())
+            }
+            Transport::Api { .. } => BTreeSet::new(),
         }
     }
 
@@ -435,13 +455,19 @@ impl Source {
         }
     }
 
-    fn service(&self, command: &str, args: &[String], cwd: Option<&str>, env: BTreeMap<String, String>) -> ServiceSpec {
+    fn service(
+        &self,
+        command: &str,
+        args: Vec<String>,
+        cwd: Option<&str>,
+        env: BTreeMap<String, String>,
+    ) -> ServiceSpec {
         let base = self.base();
         // A command is looked up in PATH unless it is written as a path.
         let program = if command.contains('/') { base.join(command).into() } else { command.into() };
         ServiceSpec {
             program,
-            args: args.iter().map(|arg| self.expand(arg).into()).collect(),
+            args: args.into_iter().map(Into::into).collect(),
             cwd: cwd.map_or(base.clone(), |cwd| base.join(cwd)),
             env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         }
@@ -462,38 +488,76 @@ impl Source {
         headers: &BTreeMap<String, String>,
     ) -> Result<(HashMap<HeaderName, HeaderValue>, Redaction), SourceError> {
         let Some(host) = self.host.get() else { return self.headers(headers) };
-        let mut handles = Vec::new();
+        let (mut resolved, mut secrets) = (BTreeMap::new(), Vec::new());
         for (name, value) in headers {
-            let Some((before, lookup, key)) = self.points_to(value) else { continue };
-            let key_of_lookup = key.to_owned();
-            let secret = Secret {
-                name: key.to_owned(),
-                source: self.config.name.clone(),
-                of_project: self.config.origin != Origin::User,
-                reveal: Arc::new(move || lookup(&key_of_lookup)),
-            };
-            let handle = host.credential(caller.clone(), secret).await;
-            let refused = |reason| SourceError::Refused { source_name: self.config.name.clone(), reason };
-            handles.push((name.clone(), before.to_owned(), handle.map_err(refused)?));
+            let mut text = String::new();
+            for piece in references::pieces(value) {
+                let broker = piece.takes().zip(self.lookup(&piece));
+                let Some((key, reveal)) = broker else {
+                    text.push_str(&self.found(&piece)?);
+                    continue;
+                };
+                let wanted = Secret {
+                    name: key.to_owned(),
+                    source: self.config.name.clone(),
+                    fingerprint: self.config.fingerprint(),
+                    of_project: self.config.origin != Origin::User,
+                    reveal,
+                };
+                let refused = |reason| SourceError::Refused { source_name: self.config.name.clone(), reason };
+                let handle = host.credential(caller.clone(), wanted).await.map_err(refused)?;
+                let secret = handle().map_err(|reason| self.failed(reason))?;
+                text.push_str(&secret);
+                secrets.push(secret);
+            }
+            resolved.insert(name.clone(), text);
         }
-        let plain = headers.iter().filter(|(_, value)| self.points_to(value).is_none());
-        let (mut resolved, redaction) = self.resolve(&plain.map(|(n, v)| (n.clone(), v.clone())).collect())?;
-        let mut secrets = Vec::new();
-        for (name, before, handle) in handles {
-            let secret = handle().map_err(|reason| self.failed(reason))?;
-            resolved.insert(name, format!("{before}{secret}"));
-            secrets.push(secret);
-        }
-        self.checked((resolved, redaction.and(secrets)))
+        self.checked((resolved, Redaction::new(secrets)))
     }
 
-    /// Where a value is kept, if it is a secret: what stands before it, how it is looked up, its name.
-    fn points_to<'a>(&self, value: &'a str) -> Option<(&'a str, Lookup, &'a str)> {
-        if let Some(variable) = value.strip_prefix("env:") {
-            return Some(("", Arc::clone(&self.around.env), variable));
+    /// How a part of a value is looked up. None if it is plain, or a variable that is not set and
+    /// need not be.
+    fn lookup(&self, piece: &Piece<'_>) -> Option<Arc<dyn Fn() -> Option<String> + Send + Sync>> {
+        let (lookup, name) = match piece {
+            Piece::Text(_) => return None,
+            Piece::Env { name, otherwise: Some(_) } if (self.around.env)(name).is_none() => return None,
+            Piece::Env { name, .. } => (Arc::clone(&self.around.env), (*name).to_owned()),
+            Piece::Vault(name) => (Arc::clone(&self.around.vault), (*name).to_owned()),
+        };
+        Some(Arc::new(move || lookup(&name)))
+    }
+
+    /// What stands for a part of a value.
+    fn found(&self, piece: &Piece<'_>) -> Result<String, SourceError> {
+        match piece {
+            Piece::Text(text) => Ok((*text).to_owned()),
+            Piece::Env { name, otherwise } => (self.around.env)(name)
+                .or_else(|| otherwise.map(str::to_owned))
+                .ok_or_else(|| self.failed(format!("the environment variable `{name}` is not set"))),
+            Piece::Vault(name) => (self.around.vault)(name).ok_or_else(|| {
+                self.failed(format!("there is no `{name}` in the vault; add it with `weft sources secret {name}`"))
+            }),
         }
-        let (before, key) = value.split_once("vault:")?;
-        (before.is_empty() || before.ends_with(' ')).then(|| (before, Arc::clone(&self.around.vault), key))
+    }
+
+    /// A value with what it points to in place. A project's source gets only what it was given.
+    fn put_together(&self, pieces: &[Piece<'_>], secrets: &mut Vec<String>) -> Result<String, SourceError> {
+        let mut text = String::new();
+        for piece in pieces {
+            let taken = piece.takes().filter(|_| self.lookup(piece).is_some());
+            if let Some(name) = taken.filter(|name| !self.around.trust.gives(&self.config, name)) {
+                return Err(self.failed(format!(
+                    "it takes `{name}` of yours, which you have not given it; `weft sources allow {} --give {name}` does",
+                    self.config.name
+                )));
+            }
+            let found = self.found(piece)?;
+            text.push_str(&found);
+            if taken.is_some() {
+                secrets.push(found);
+            }
+        }
+        Ok(text)
     }
 
     fn checked(
@@ -517,35 +581,7 @@ impl Source {
         let mut resolved = BTreeMap::new();
         let mut secrets = Vec::new();
         for (name, value) in values {
-            let (scheme, rest) = match value.split_once("vault:") {
-                Some((before, key)) if before.is_empty() || before.ends_with(' ') => (Some(before), key),
-                _ => (None, value.as_str()),
-            };
-            let value = match scheme {
-                Some(before) => {
-                    let secret = (self.around.vault)(rest).ok_or_else(|| {
-                        self.failed(format!("there is no `{rest}` in the vault; add it with `weft auth {rest}`"))
-                    })?;
-                    secrets.push(secret.clone());
-                    format!("{before}{secret}")
-                }
-                None => match value.strip_prefix("env:") {
-                    Some(variable) => {
-                        let secret = (self.around.env)(variable)
-                            .ok_or_else(|| self.failed(format!("the environment variable `{variable}` is not set")))?;
-                        secrets.push(secret.clone());
-                        secret
-                    }
-                    None => {
-                        let expanded = self.expand(value);
-                        if expanded != *value {
-                            secrets.push(expanded.clone());
-                        }
-                        expanded
-                    }
-                },
-            };
-            resolved.insert(name.clone(), value);
+            resolved.insert(name.clone(), self.put_together(&references::pieces(value), &mut secrets)?);
         }
         Ok((resolved, Redaction::new(secrets)))
     }
@@ -586,26 +622,6 @@ impl Source {
         oauth::sign_in(sign_in, open).await.map_err(|error| error.to_string())?;
         *self.link.lock().await = Link::default();
         Ok(())
-    }
-
-    /// `${NAME}` and `${NAME:-otherwise}`, as other programs write them.
-    fn expand(&self, text: &str) -> String {
-        let mut expanded = String::new();
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once("${") {
-            expanded.push_str(before);
-            let Some((inside, after)) = after.split_once('}') else {
-                expanded.push_str("${");
-                rest = after;
-                continue;
-            };
-            let (name, otherwise) = inside.split_once(":-").unwrap_or((inside, ""));
-            let name = name.strip_prefix("env:").unwrap_or(name);
-            expanded.push_str(&(self.around.env)(name).unwrap_or_else(|| otherwise.to_owned()));
-            rest = after;
-        }
-        expanded.push_str(rest);
-        expanded
     }
 
     fn failed(&self, reason: String) -> SourceError {

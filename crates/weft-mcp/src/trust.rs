@@ -1,7 +1,7 @@
 //! Which sources of projects a person has allowed, kept in the person's own folder by fingerprint:
 //! a source that is changed in any way must be allowed again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,9 @@ struct Allowed {
     /// For people who look into the file.
     what: String,
     confinement: Confinement,
+    /// What it gets of the person's: names in the environment and the vault.
+    #[serde(default)]
+    given: BTreeSet<String>,
 }
 
 impl Trust {
@@ -47,10 +50,20 @@ impl Trust {
         }
     }
 
-    pub fn allow(&self, source: &SourceConfig, confinement: Confinement) -> io::Result<()> {
+    /// Whether the person gave it what is kept under this name. One's own take what they name.
+    pub fn gives(&self, source: &SourceConfig, name: &str) -> bool {
+        match &source.origin {
+            Origin::User => true,
+            Origin::Project { .. } => {
+                self.read().get(&source.fingerprint()).is_some_and(|allowed| allowed.given.contains(name))
+            }
+        }
+    }
+
+    pub fn allow(&self, source: &SourceConfig, confinement: Confinement, given: BTreeSet<String>) -> io::Result<()> {
         let mut allowed = self.read();
         let what = format!("{} {}", source.name, source.in_words());
-        allowed.insert(source.fingerprint(), Allowed { what, confinement });
+        allowed.insert(source.fingerprint(), Allowed { what, confinement, given });
         self.write(&allowed)
     }
 

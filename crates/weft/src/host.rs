@@ -27,8 +27,9 @@ impl Host for EngineHost {
         let engine = self.engine.clone();
         Box::pin(async move {
             let engine = engine.upgrade().ok_or("Weft is closing")?;
-            let Secret { name, source, of_project, reveal } = secret;
-            engine.credential(caller.session, &caller.call, Wanted { name, source, of_project, reveal }).await
+            let Secret { name, source, fingerprint, of_project, reveal } = secret;
+            let wanted = Wanted { name, source, fingerprint, of_project, reveal };
+            engine.credential(caller.session, &caller.call, wanted).await
         })
     }
 

@@ -30,6 +30,10 @@ pub enum SourcesCommand {
     /// project's folder alone, reads no secrets, and has no network unless you say so
     Allow {
         name: String,
+        /// Let it have a secret of yours that it names: a variable of your environment, or what is kept in
+        /// the vault under this name
+        #[arg(long, value_name = "NAME")]
+        give: Vec<String>,
         /// Let it reach the network
         #[arg(long)]
         network: bool,

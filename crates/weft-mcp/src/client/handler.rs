@@ -67,12 +67,16 @@ impl Handler {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// On whose behalf a request came: exactly, where the transport tells; else the newest call.
-    fn caller(&self, context: &RequestContext<RoleClient>) -> Option<(Caller, CancellationToken)> {
+    /// On whose behalf a request came: exactly, where the transport tells; else the newest call, if
+    /// all are of one session. Nobody is asked on behalf of somebody else.
+    fn caller(&self, origin: Option<&InboundStreamOrigin>) -> Option<(Caller, CancellationToken)> {
         let calls = self.calls();
-        let call = match context.extensions.get::<InboundStreamOrigin>() {
+        let call = match origin {
             Some(InboundStreamOrigin::OutboundRequest(id)) => calls.iter().find(|call| call.id == *id),
-            Some(InboundStreamOrigin::Unassociated) | None => calls.last(),
+            Some(InboundStreamOrigin::Unassociated) | None => {
+                let session = |call: &InFlight| call.caller.as_ref().map(|caller| caller.session);
+                calls.last().filter(|last| calls.iter().all(|call| session(call) == session(last)))
+            }
         };
         call.and_then(|call| call.caller.clone().zip(Some(call.over.clone())))
     }
@@ -95,7 +99,7 @@ impl Handler {
     async fn elicit(&self, request: ElicitRequestParams, context: RequestContext<RoleClient>) -> Option<Filled> {
         let _open = self.open()?;
         let host = self.host.clone()?;
-        let (caller, over) = self.caller(&context)?;
+        let (caller, over) = self.caller(context.extensions.get())?;
         let ask = |question| host.ask(caller.clone(), question);
         let cancelled = context.ct.cancelled();
         let filling = async {
@@ -163,8 +167,8 @@ impl rmcp::ClientHandler for Handler {
         let refuse = |reason: &str| Err(ErrorData::invalid_request(reason.to_owned(), None));
         let Some(_open) = self.open() else { return refuse("too many requests are open") };
         let Some(host) = self.host.clone() else { return refuse("no model can be asked here") };
-        let Some((caller, over)) = self.caller(&context) else {
-            return refuse("a model can be asked only during a call");
+        let Some((caller, over)) = self.caller(context.extensions.get()) else {
+            return refuse("a model can be asked only during a call, and while one session uses this source");
         };
         if !self.count_sample(&caller) {
             return refuse("this call has asked a model too often");
@@ -222,3 +226,7 @@ impl rmcp::ClientHandler for Handler {
         self.stale.store(true, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+#[path = "handler_tests.rs"]
+mod tests;

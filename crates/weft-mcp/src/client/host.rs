@@ -46,6 +46,8 @@ pub type Handle = Box<dyn FnOnce() -> Result<String, String> + Send>;
 pub struct Secret {
     pub name: String,
     pub source: String,
+    /// The same for the same source as it is written now, and no other.
+    pub fingerprint: String,
     /// The source came with a project.
     pub of_project: bool,
     pub reveal: Arc<dyn Fn() -> Option<String> + Send + Sync>,

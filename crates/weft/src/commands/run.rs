@@ -24,9 +24,10 @@ const BROKEN_SHARE: usize = 20;
 
 pub async fn run(args: RunArgs) -> anyhow::Result<Exit> {
     let prompt = prompt(&args.prompt).await?;
+    let whole = format!("{}{}", prompt.typed, prompt.piped);
     let opened = open::open_aloud(&args.chat.work)?;
     let named = opened.named_session(&args.chat)?;
-    opened.check_size(&prompt, named, &args.chat.work)?;
+    opened.check_size(&whole, named, &args.chat.work)?;
     let session = match named {
         Some(session) => session,
         None => opened.create(&args.chat.work, false)?,
@@ -36,8 +37,15 @@ pub async fn run(args: RunArgs) -> anyhow::Result<Exit> {
     if existing {
         opened.apply(session, &args.chat.work).await?;
     }
-    let content = vec![UserPart::text(prompt)];
-    let said = opened.engine.say(session, content, Delivery::Steer, args.allow_secret).await;
+    let said = match (prompt.is_shorthand(), args.allow_secret) {
+        // What comes through a pipe is read as it is, whatever names are in it.
+        (true, looked_at) => {
+            let parts = [prompt.typed, prompt.piped].into_iter().filter(|text| !text.is_empty());
+            opened.engine.say(session, parts.map(UserPart::text).collect(), Delivery::Steer, looked_at).await
+        }
+        (false, true) => opened.engine.submit_as_it_is(session, vec![UserPart::text(whole)], Delivery::Steer).await,
+        (false, false) => opened.engine.submit(session, vec![UserPart::text(whole)], Delivery::Steer).await,
+    };
     said.map_err(|error| match error {
         EngineError::Secret { .. } => {
             UsageError(format!("{error}. If it is no secret, or meant to be seen: `weft run --allow-secret`")).into()
@@ -48,8 +56,21 @@ pub async fn run(args: RunArgs) -> anyhow::Result<Exit> {
     headless.follow().await
 }
 
-/// The words on the command line, then what comes through a pipe.
-async fn prompt(words: &[String]) -> anyhow::Result<String> {
+struct Prompt {
+    /// The words on the command line.
+    typed: String,
+    /// What came through a pipe, behind them.
+    piped: String,
+}
+
+impl Prompt {
+    /// Whether the person's own words may stand for more.
+    fn is_shorthand(&self) -> bool {
+        self.typed.starts_with('/') || self.typed.contains('@')
+    }
+}
+
+async fn prompt(words: &[String]) -> anyhow::Result<Prompt> {
     let words = words.join(" ");
     let asks_for_input = words.is_empty() || words == "-";
     if asks_for_input && std::io::stdin().is_terminal() {
@@ -59,15 +80,15 @@ async fn prompt(words: &[String]) -> anyhow::Result<String> {
         .into());
     }
     if !asks_for_input && !stdin_has_something() {
-        return Ok(words);
+        return Ok(Prompt { typed: words, piped: String::new() });
     }
     let piped = read_stdin().await?;
     let piped = piped.trim();
     match (asks_for_input, piped.is_empty()) {
         (true, true) => Err(UsageError("standard input was empty; say what to do".to_owned()).into()),
-        (true, false) => Ok(piped.to_owned()),
-        (false, true) => Ok(words),
-        (false, false) => Ok(format!("{words}\n\n{piped}")),
+        (true, false) => Ok(Prompt { typed: String::new(), piped: piped.to_owned() }),
+        (false, true) => Ok(Prompt { typed: words, piped: String::new() }),
+        (false, false) => Ok(Prompt { typed: words, piped: format!("\n\n{piped}") }),
     }
 }
 

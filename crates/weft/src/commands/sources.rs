@@ -1,6 +1,6 @@
 //! `weft sources`: programs and services whose tools sessions can use.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -38,19 +38,14 @@ pub async fn run(command: SourcesCommand) -> anyhow::Result<Exit> {
         SourcesCommand::Add(args) => add(&home, &workspace, &trust, args)?,
         SourcesCommand::List { json } => list(&opened, &trust, json),
         SourcesCommand::Test { name } => return test(opened.sources.get(&name)?).await,
-        SourcesCommand::Allow { name, network, no_sandbox } => {
-            let config = &opened.sources.get(&name)?.config;
+        SourcesCommand::Allow { name, give, network, no_sandbox } => {
+            let source = opened.sources.get(&name)?;
             let confinement = match (no_sandbox, network) {
                 (true, _) => Confinement::Free,
                 (false, true) => Confinement::Sandboxed { network: Network::Open },
-                (false, false) => config.confinement.clone(),
+                (false, false) => source.config.confinement.clone(),
             };
-            let runs = match config.transport {
-                Transport::Stdio { .. } => format!(" It runs {}.", confinement.in_words()),
-                Transport::Http { .. } | Transport::Api { .. } => String::new(),
-            };
-            trust.allow(config, confinement).context("the allowance cannot be kept")?;
-            tell(&format!("Allowed: {} {}.{runs}", config.name, config.in_words()));
+            allow(source, &trust, confinement, give.into_iter().collect())?;
         }
         SourcesCommand::Login { name } => login(opened.sources.get(&name)?).await?,
         SourcesCommand::Secret { name } => secret(&home, &name)?,
@@ -61,6 +56,32 @@ pub async fn run(command: SourcesCommand) -> anyhow::Result<Exit> {
 
 fn tell(text: &str) {
     out::tell(&note(text, &out::look_stderr()));
+}
+
+fn allow(source: &Source, trust: &Trust, confinement: Confinement, given: BTreeSet<String>) -> anyhow::Result<()> {
+    let config = &source.config;
+    let (name, does) = (&config.name, config.in_words());
+    let missing: Vec<String> = source.takes_unasked().difference(&given).cloned().collect();
+    if !missing.is_empty() {
+        bail!(UsageError(format!(
+            "`{name}` {does}, and takes `{}` of yours. Nothing was allowed. If it may have that: `weft sources allow {name} --give {}`",
+            missing.join("`, `"),
+            missing.join(" --give ")
+        )));
+    }
+    let mut more = match config.transport {
+        Transport::Stdio { .. } => source
+            .report(&confinement)
+            .map_err(|reason| anyhow::anyhow!("`{name}` {does}. Nothing was allowed: {reason}"))?,
+        Transport::Http { .. } | Transport::Api { .. } => String::new(),
+    };
+    if !given.is_empty() {
+        let given: Vec<&str> = given.iter().map(String::as_str).collect();
+        more.push_str(&format!(" It gets your `{}`.", given.join("`, `")));
+    }
+    trust.allow(config, confinement, given).context("the allowance cannot be kept")?;
+    tell(format!("Allowed: {name} {does}. {}", more.trim_start()).trim_end());
+    Ok(())
 }
 
 fn add(home: &Home, workspace: &Path, trust: &Trust, args: AddArgs) -> anyhow::Result<()> {
@@ -102,7 +123,9 @@ fn add(home: &Home, workspace: &Path, trust: &Trust, args: AddArgs) -> anyhow::R
     }
     place.insert(&args.name, Item::Table(fields.as_table().clone()));
     write(&file, &document.to_string())?;
-    trust.allow(&config, config.confinement.clone()).context("the allowance cannot be kept")?;
+    // Who writes it down gives what they name.
+    let given = config.takes(|_| true);
+    trust.allow(&config, config.confinement.clone(), given).context("the allowance cannot be kept")?;
     tell(&format!("Added `{0}` to `{1}`. Try it: `weft sources test {0}`", args.name, file.display()));
     Ok(())
 }

@@ -48,6 +48,21 @@ fn a_form_is_answered_from_another_terminal() {
 }
 
 #[test]
+fn an_answer_that_is_lost_on_its_way_is_not_called_recorded() {
+    let world = world(vec![call("mcp__every__trigger-elicitation-request", json!({}))]);
+    let child = start(&world);
+    let (ask, _) = open_ask(&world);
+    signal(&child, rustix::process::Signal::STOP);
+    let answering = world.command(&["answer", &ask, "Ada"]).spawn().unwrap();
+    // Taken by somebody who does not live to write it down.
+    let letter = world.home.path().join("weft/answers").join(world.session()).join(format!("{ask}.json"));
+    wait_until("the letter", || std::fs::remove_file(&letter).ok());
+    finish(answering).expect(1).says("is at work in another Weft process");
+    signal(&child, rustix::process::Signal::KILL);
+    finish(child);
+}
+
+#[test]
 fn an_address_is_shown_and_opened_by_the_person_alone() {
     let address = "https://sign-in.example/code?x=1";
     let arguments = json!({"url": address, "message": "Sign in, please."});

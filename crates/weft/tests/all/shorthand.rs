@@ -11,6 +11,25 @@ fn write(world: &World, name: &str, contents: &str) {
     std::fs::write(path, contents).unwrap();
 }
 
+fn write_own(world: &World, name: &str, contents: &str) {
+    let path = world.home.path().join("weft").join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, contents).unwrap();
+}
+
+/// Weft itself as the source `me`.
+fn with_source(world: &World, enabled: bool) {
+    let weft = env!("CARGO_BIN_EXE_weft");
+    let source = format!("[sources.me]\ncommand = '{weft}'\nargs = ['mcp']\nenabled = {enabled}\n");
+    write_own(world, "config.toml", &source);
+}
+
+fn tools(world: &World, index: usize) -> Vec<String> {
+    let body = &world.server.requests()[index].body;
+    let tools = body["tools"].as_array().unwrap().iter();
+    tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
 fn asked(world: &World, index: usize) -> String {
     world.server.requests()[index].body["messages"].to_string()
 }
@@ -44,18 +63,63 @@ fn a_mention_brings_the_agents_words_tools_and_sources() {
     let world = World::new(vec![call("mcp__me__list", json!({})), text("Seen.")]);
     std::fs::write(world.folder.path().join("found.txt"), "x").unwrap();
     let agent = "---\ndescription: Moves things\nsources: [me]\ntools: [move]\n---\nMove with care.";
-    write(&world, ".weft/agents/mover/AGENT.md", agent);
-    let source = format!("[sources.me]\ncommand = '{}'\nargs = ['mcp']\nenabled = false\n", env!("CARGO_BIN_EXE_weft"));
-    std::fs::create_dir_all(world.home.path().join("weft")).unwrap();
-    std::fs::write(world.home.path().join("weft/config.toml"), source).unwrap();
+    write_own(&world, "agents/mover/AGENT.md", agent);
+    with_source(&world, false);
     world.weft(&["agents", "list"]).expect(0).says("@mover Moves things");
     world.weft(&["run", "--mode", "auto", "ask @mover, please"]).expect(0).says("Seen.");
     assert!(asked(&world, 0).contains("Move with care."));
-    let request = &world.server.requests()[0];
-    let tools: Vec<&str> =
-        request.body["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert!(tools.contains(&"move") && tools.contains(&"mcp__me__list") && tools.contains(&"edit"), "{tools:?}");
+    let tools = tools(&world, 0);
+    assert!(["move", "mcp__me__list", "edit"].iter().all(|name| tools.contains(&(*name).to_owned())), "{tools:?}");
     assert!(asked(&world, 1).contains("found.txt"));
+}
+
+#[test]
+fn an_agent_of_the_project_brings_no_more_than_the_session_had() {
+    let world = World::new(vec![text("One."), text("Two."), text("Three.")]);
+    let agent = "---\ndescription: x\nsources: [me]\ntools: [shell, move, read]\n---\nMove with care.";
+    write(&world, ".weft/agents/helper/AGENT.md", agent);
+    write_own(&world, "agents/reader/AGENT.md", "---\ndescription: x\ntools: [read]\n---\nRead.");
+    with_source(&world, false);
+    world.weft(&["run", "--agent", "reader", "ask @helper"]).expect(0);
+    assert!(asked(&world, 0).contains("Move with care."), "its words come");
+    assert_eq!(tools(&world, 0), ["read"], "its tools do not");
+    // The built-in agent may use everything, but nobody switched the source on.
+    world.weft(&["run", "ask @helper"]).expect(0);
+    let has = |index: usize, beginning: &str| tools(&world, index).iter().any(|name| name.starts_with(beginning));
+    assert!(has(1, "move") && !has(1, "mcp__me__"), "{:?}", tools(&world, 1));
+    with_source(&world, true);
+    world.weft(&["sources", "test", "me"]).expect(0);
+    world.weft(&["run", "ask @helper"]).expect(0);
+    assert!(has(2, "mcp__me__"), "{:?}", tools(&world, 2));
+}
+
+#[test]
+fn only_the_typed_words_are_read_for_names() {
+    let world = World::new(vec![text("One."), text("Two."), text("Three.")]);
+    write_own(&world, "agents/helper/AGENT.md", "---\ndescription: x\n---\nSecret ways.");
+    write_own(&world, "commands/review.md", "Review with care.");
+    world.weft_with_input(&["run", "review", "this"], "thanks @helper for it").expect(0);
+    world.weft_with_input(&["run"], "/review @helper").expect(0);
+    for index in [0, 1] {
+        let asked = asked(&world, index);
+        assert!(asked.contains("@helper") && !asked.contains("Secret ways.") && !asked.contains("care."), "{asked}");
+    }
+    world.weft_with_input(&["run", "/review", "it"], "thanks @helper for it").expect(0);
+    let asked = asked(&world, 2);
+    assert!(asked.contains("Review with care.") && asked.contains("for it") && !asked.contains("Secret"), "{asked}");
+}
+
+#[test]
+fn the_persons_own_come_before_the_projects() {
+    let world = World::new(vec![text("One."), text("Two.")]);
+    write(&world, ".weft/commands/tidy.md", "Of the project.");
+    write(&world, ".weft/skills/tidy/SKILL.md", "---\ndescription: x\n---\nOf the project.");
+    write_own(&world, "skills/tidy/SKILL.md", "---\ndescription: Mine\n---\nOf the person.");
+    world.weft(&["run", "/tidy it"]).expect(0);
+    assert!(asked(&world, 0).contains("Of the person.") && !asked(&world, 0).contains("Of the project."));
+    write_own(&world, "commands/tidy.md", "The person's command.");
+    world.weft(&["run", "/tidy it"]).expect(0);
+    assert!(asked(&world, 1).contains("The person's command."));
 }
 
 #[test]

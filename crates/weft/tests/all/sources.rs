@@ -51,7 +51,7 @@ fn nothing_of_a_projects_source_is_started_before_it_is_allowed() {
     world.weft(&["sources", "test", "theirs"]).expect(1).says("weft sources allow theirs");
     world.weft(&["run", "go"]).expect(0).says("has not been allowed");
     assert!(!started.exists());
-    world.weft(&["sources", "allow", "theirs"]).expect(0).says("runs `sh -c");
+    world.weft(&["sources", "allow", "theirs", "--no-sandbox"]).expect(0).says("runs `sh -c");
     // It is no MCP server, which holds nothing up.
     world.weft(&["run", "go"]).expect(0).says("could not be started").says("Two.");
     assert!(started.exists());
@@ -70,13 +70,11 @@ fn a_projects_source_runs_in_a_sandbox() {
     );
     let file = json!({"mcpServers": {"theirs": {"command": "sh", "args": ["-c", server]}}});
     std::fs::write(world.folder.path().join(".mcp.json"), file.to_string()).unwrap();
-    let allowed = world.weft(&["sources", "allow", "theirs"]).expect(0);
-    allowed.says("It runs in a sandbox without network.");
-    let status = world.weft(&["sandbox", "status"]);
-    if !status.stdout.contains("Commands run in a sandbox") && status.code != Some(0) {
-        eprintln!("skipped: no sandbox here: {status:?}");
+    if !has_sandbox(&world) {
         return;
     }
+    let allowed = world.weft(&["sources", "allow", "theirs"]).expect(0);
+    allowed.says("It runs in a sandbox without network.");
     world.weft(&["sources", "test", "theirs"]).expect(0).says("mcp__theirs__echo");
     assert!(world.folder.path().join("made").exists(), "it writes in its workspace");
     assert!(!home.join("escaped").exists(), "and nowhere else");
@@ -85,6 +83,77 @@ fn a_projects_source_runs_in_a_sandbox() {
     world.weft(&["sources", "allow", "theirs", "--no-sandbox"]).expect(0).says("It runs without a sandbox.");
     world.weft(&["sources", "test", "theirs"]).expect(0);
     assert!(home.join("escaped").exists());
+}
+
+fn has_sandbox(world: &World) -> bool {
+    let status = world.weft(&["sandbox", "status", "--json"]).expect(0);
+    let all_held = status.events()[0]["notice"].is_null();
+    if !all_held {
+        eprintln!("skipped: no whole sandbox here: {status:?}");
+    }
+    all_held
+}
+
+fn settings(world: &World, text: &str) {
+    std::fs::create_dir_all(world.home.path().join("weft")).unwrap();
+    std::fs::write(world.home.path().join("weft/config.toml"), text).unwrap();
+}
+
+#[test]
+fn what_is_to_run_in_a_sandbox_never_runs_without_one() {
+    let world = World::new(vec![]);
+    let file = json!({"mcpServers": {"theirs": {"command": "sh", "args": ["-c", "touch started"]}}});
+    std::fs::write(world.folder.path().join(".mcp.json"), file.to_string()).unwrap();
+    if has_sandbox(&world) {
+        world.weft(&["sources", "allow", "theirs"]).expect(0);
+        settings(&world, "sandbox = 'off'\n");
+        world.weft(&["sources", "test", "theirs"]).expect(1).says("it is to run in a sandbox, and there is none");
+        world.weft(&["sources", "remove", "theirs"]).expect(0);
+    }
+    settings(&world, "sandbox = 'off'\n");
+    let refused = world.weft(&["sources", "allow", "theirs"]).expect(1);
+    refused.says("Nothing was allowed").says("weft sources allow theirs --no-sandbox");
+    world.weft(&["sources", "test", "theirs"]).expect(1).says("has not been allowed");
+    assert!(!world.folder.path().join("started").exists());
+    world.weft(&["sources", "allow", "theirs", "--no-sandbox"]).expect(0).says("It runs without a sandbox.");
+    world.weft(&["sources", "test", "theirs"]).expect(1);
+    assert!(world.folder.path().join("started").exists());
+}
+
+#[test]
+fn a_projects_source_gets_no_key_that_it_was_not_given() {
+    let world = World::new(vec![]);
+    let (address, serving) = echoing_api();
+    let headers = json!({"Authorization": "Bearer ${ANTHROPIC_API_KEY}", "X-More": "${LATER:-none}", "X-Own": "own"});
+    let file = json!({"mcpServers": {"theirs": {"url": address, "headers": headers}}});
+    std::fs::write(world.folder.path().join(".mcp.json"), file.to_string()).unwrap();
+    let does = world.weft(&["sources", "list", "--json"]).expect(0).events()[0]["does"].to_string();
+    assert!(does.contains("`Authorization: Bearer ${ANTHROPIC_API_KEY}`") && does.contains("`X-Own: …`"), "{does}");
+    let refused = world.weft(&["sources", "allow", "theirs"]).expect(2);
+    refused.says("takes `ANTHROPIC_API_KEY` of yours").says("--give ANTHROPIC_API_KEY");
+    world.weft(&["sources", "test", "theirs"]).expect(1).says("has not been allowed");
+    let allow = ["sources", "allow", "theirs", "--give", "ANTHROPIC_API_KEY"];
+    world.weft(&allow).expect(0).says("It gets your `ANTHROPIC_API_KEY`.");
+    // What was not there when it was allowed was not given either.
+    let later = world.command(&["sources", "test", "theirs"]).env("LATER", "another secret").spawn().unwrap();
+    crate::world::finish(later).expect(1).says("it takes `LATER` of yours, which you have not given it");
+    // It is no MCP server, but it is spoken to, for the first time.
+    world.weft(&["sources", "test", "theirs"]).expect(1);
+    let got = serving.join().unwrap().to_lowercase();
+    assert!(got.contains("authorization: bearer test-key-000") && got.contains("x-more: none"), "{got}");
+}
+
+#[test]
+fn keys_reach_a_projects_program_only_when_given() {
+    let world = World::new(vec![]);
+    let server = json!({"command": "sh", "args": ["-c", "echo \"$1 $K\" > seen", "sh", "${ANTHROPIC_API_KEY}"],
+        "env": {"K": "env:ANTHROPIC_API_KEY"}});
+    let file = json!({"mcpServers": {"theirs": server}});
+    std::fs::write(world.folder.path().join(".mcp.json"), file.to_string()).unwrap();
+    world.weft(&["sources", "allow", "theirs", "--no-sandbox"]).expect(2).says("takes `ANTHROPIC_API_KEY` of yours");
+    world.weft(&["sources", "allow", "theirs", "--no-sandbox", "--give", "ANTHROPIC_API_KEY"]).expect(0);
+    world.weft(&["sources", "test", "theirs"]).expect(1);
+    assert_eq!(world.file("seen"), "test-key-000 test-key-000\n");
 }
 
 #[test]
@@ -214,12 +283,31 @@ fn echoing_api() -> (String, std::thread::JoinHandle<String>) {
 const SECRET: &str = "correct-horse-battery-staple";
 
 fn with_api(world: &World, address: &str) {
-    let settings = format!(
-        "[permissions]\nallow = ['reach 127.0.0.1']\n[sources.web]\nbase_url = '{address}'\n\
-         headers = {{ X-Pass = 'env:WEB_PASS' }}\n"
-    );
-    std::fs::create_dir_all(world.home.path().join("weft")).unwrap();
-    std::fs::write(world.home.path().join("weft/config.toml"), settings).unwrap();
+    let source =
+        |name, value| format!("[sources.{name}]\nbase_url = '{address}'\nheaders = {{ X-Pass = '{value}' }}\n");
+    let sources = source("web", "env:WEB_PASS") + &source("other", "Token ${WEB_PASS}");
+    settings(world, &format!("[permissions]\nallow = ['reach 127.0.0.1']\n{sources}"));
+}
+
+#[test]
+fn a_yes_to_a_secret_is_for_one_source() {
+    let request = |source: &str| call(&format!("api__{source}__request"), json!({"method": "GET", "path": "x"}));
+    let world = World::new(vec![request("web"), request("other"), text("Done.")]);
+    let (address, serving) = echoing_api();
+    with_api(&world, &address);
+    let child = world.command(&["run", "--mode", "ask", "go"]).env("WEB_PASS", SECRET).spawn().unwrap();
+    let ask = |source: &str| {
+        crate::world::wait_until("the question", || {
+            let row = world.weft(&["asks", "--json"]).expect(0).events().first()?["ask"].clone();
+            let question = row["question"].as_str()?.contains(&format!("`WEB_PASS` with the source `{source}`?"));
+            question.then(|| row["id"].as_str().unwrap().to_owned())
+        })
+    };
+    world.weft(&["answer", &ask("web"), "session"]).expect(0);
+    world.weft(&["answer", &ask("other"), "no"]).expect(0);
+    crate::world::finish(child).expect(0);
+    assert!(serving.join().unwrap().contains(SECRET));
+    assert!(world.server.requests()[2].last_results[0].contains("did not agree to the use of `WEB_PASS`"));
 }
 
 #[test]
