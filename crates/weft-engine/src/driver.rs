@@ -570,6 +570,9 @@ impl Driver {
             rules,
             read_marks: self.read_marks.clone(),
         };
+        let calls = &state.conversation.calls;
+        let progress = calls.iter().find(|progress| progress.call.id == call.id);
+        let agreed = progress.and_then(|progress| progress.approved.as_ref()).map(|approval| approval.detail.clone());
         let shared = Arc::clone(&self.shared);
         let output = Output {
             text: format!("{INTERNAL} It may or may not have taken effect; check before doing it again."),
@@ -587,7 +590,7 @@ impl Driver {
                     shared.publish(session, &Live::Notice(notice.into()));
                 }
             }
-            effects::run_tool(shared, guard, call, context).await
+            effects::run_tool(shared, guard, call, context, agreed).await
         });
     }
 

@@ -127,7 +127,14 @@ impl Listener {
 }
 
 /// Runs one tool through the guard, showing and saving its output as it comes.
-pub async fn run_tool(shared: Arc<Shared>, guard: Arc<Guard>, call: ToolCall, mut context: Context) -> Done {
+/// `agreed`: what exactly a person has said yes to.
+pub async fn run_tool(
+    shared: Arc<Shared>,
+    guard: Arc<Guard>,
+    call: ToolCall,
+    mut context: Context,
+    agreed: Option<String>,
+) -> Done {
     let started = Instant::now();
     let (session, workspace) = (context.session, context.workspace.clone());
     let (sender, mut output) = mpsc::unbounded_channel::<String>();
@@ -135,7 +142,7 @@ pub async fn run_tool(shared: Arc<Shared>, guard: Arc<Guard>, call: ToolCall, mu
         let _ = sender.send(text.to_owned());
     });
     let mut seen = Partial::new(PARTIAL_OUTPUT_CAP);
-    let mut run = Box::pin(guard.run(&call, context));
+    let mut run = Box::pin(guard.run_agreed(&call, context, agreed.as_deref()));
     let mut finished: Finished = loop {
         if seen.is_due() {
             seen.save(&shared, session, call.id.as_str()).await;
