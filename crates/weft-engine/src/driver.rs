@@ -23,6 +23,7 @@ use weft_core::{
 };
 use weft_model::{Admission, Priority, Request};
 use weft_store::{Append, StoreError};
+use weft_tool::jobs::News;
 use weft_tool::{Context, Guard, Policy, ReadMarks, Role, Rules, guard};
 
 use crate::checkpoint::{self, Checkpoint};
@@ -58,8 +59,21 @@ type Reply = oneshot::Sender<Result<(), EngineError>>;
 /// Something that was under way is done.
 pub enum Done {
     Model(Input),
-    Tool { call: CallId, outcome: Outcome, output: Output, millis: u64, ran: Vec<weft_core::event::HookRan> },
-    Prepared { call: CallId, question: u64, verdict: Verdict, ran: Vec<weft_core::event::HookRan> },
+    Tool {
+        call: CallId,
+        outcome: Outcome,
+        output: Output,
+        millis: u64,
+        ran: Vec<weft_core::event::HookRan>,
+        /// What the output tells of background jobs.
+        news: Option<News>,
+    },
+    Prepared {
+        call: CallId,
+        question: u64,
+        verdict: Verdict,
+        ran: Vec<weft_core::event::HookRan>,
+    },
     Title(Option<weft_core::event::TitleSet>),
     Hooks(Vec<weft_core::event::HookRan>),
 }
@@ -272,6 +286,7 @@ impl Driver {
             let _ = reply.send(answer);
         }
         let events = committed?;
+        batch.news.into_iter().for_each(News::told);
         self.begin = None;
         if self.chosen.is_some() && events.iter().any(loads) {
             self.chosen = self.shared.models.choose(&self.shared, self.machine.state()).ok().or(self.chosen.take());
@@ -579,8 +594,14 @@ impl Driver {
             summary: format!("Call `{}`", call.name),
             ..Output::default()
         };
-        let otherwise =
-            Done::Tool { call: call.id.clone(), outcome: Outcome::Failed, output, millis: 0, ran: Vec::new() };
+        let otherwise = Done::Tool {
+            call: call.id.clone(),
+            outcome: Outcome::Failed,
+            output,
+            millis: 0,
+            ran: Vec::new(),
+            news: None,
+        };
         let guard = Arc::clone(self.guard());
         let ready = self.before_effect(&call.id);
         let session = self.session;
@@ -730,11 +751,13 @@ fn in_use(session: SessionId, error: &EngineError) -> EngineError {
 #[derive(Default)]
 struct Batch {
     inputs: VecDeque<(Input, Option<Reply>)>,
+    /// What it tells the model of background jobs.
+    news: Vec<News>,
 }
 
 impl Batch {
     fn of(input: Input) -> Self {
-        Self { inputs: VecDeque::from([(input, None)]) }
+        Self { inputs: VecDeque::from([(input, None)]), news: Vec::new() }
     }
 
     /// Tells everybody who waits for this batch that it will not be handled.
@@ -757,7 +780,8 @@ impl Batch {
         let Some(Ok(done)) = done else { return };
         match done {
             Done::Model(input) => self.push(input),
-            Done::Tool { call, outcome, output, millis, ran } => {
+            Done::Tool { call, outcome, output, millis, ran, news } => {
+                self.news.extend(news);
                 ran.into_iter().for_each(|ran| self.push(Input::HookRan(ran)));
                 self.push(Input::ToolDone { call, outcome, output, millis });
             }

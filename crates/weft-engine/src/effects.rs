@@ -13,7 +13,7 @@ use weft_model::{Chunk, ChunkStream};
 use weft_tool::{Context, Finished, Guard};
 
 use crate::driver::Done;
-use crate::engine::Shared;
+use crate::engine::{Shared, of_jobs};
 use crate::hooks::HookPoint;
 use crate::models::Chosen;
 use crate::watch::Live;
@@ -169,12 +169,13 @@ pub async fn run_tool(
         shared.tell_of(session, &hooked.troubles);
         ran = hooked.ran;
     }
-    if let Some(news) = shared.news(session) {
+    let news = shared.news(session);
+    if let Some(words) = of_jobs(&news) {
         finished.output.text.push('\n');
-        finished.output.text.push_str(&news);
+        finished.output.text.push_str(&words);
     }
     let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Done::Tool { call: call.id, outcome: finished.outcome, output: finished.output, millis, ran }
+    Done::Tool { call: call.id, outcome: finished.outcome, output: finished.output, millis, ran, news: Some(news) }
 }
 
 /// How much of a running tool's output is kept for the case of a crash.
