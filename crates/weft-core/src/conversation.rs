@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::ask::{Answer, Ask};
+use crate::ask::{Answer, Ask, AskKind};
 use crate::event::{Access, Compacted, Delivery, Event, Outcome, Output, Plan};
 use crate::id::{AskId, CallId, InputId};
 use crate::message::{Entry, Message, Part, ToolCall, ToolResult, UserPart, calls_of};
@@ -15,8 +15,17 @@ pub struct CallProgress {
     pub call: ToolCall,
     pub plan: Plan,
     pub stage: Stage,
-    /// A person said yes to this, in these words.
-    pub approved: Option<String>,
+    /// A person said yes to it.
+    pub approved: Option<Approval>,
+}
+
+/// What a person said yes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approval {
+    /// "Run `make`".
+    pub words: String,
+    /// Exactly what was shown: the full command, or a diff.
+    pub detail: String,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -228,7 +237,11 @@ impl Conversation {
             if ask.id == id {
                 // "Write `a`? It is new." was asked; "Write `a`" is done.
                 let words = ask.question.rsplit_once('?').map_or(ask.question.as_str(), |(before, _)| before);
-                progress.approved = approved.then(|| words.to_owned());
+                let detail = match &ask.kind {
+                    AskKind::Approval { detail, .. } => detail.clone(),
+                    AskKind::Question { .. } => String::new(),
+                };
+                progress.approved = approved.then(|| Approval { words: words.to_owned(), detail });
                 progress.stage = Stage::Pending;
             }
         }

@@ -170,7 +170,12 @@ impl FilesRestored {
 /// "3 files changed +20 −4"
 pub fn summary(files: &[ChangedFile], more: u32) -> String {
     let count = files.len() + usize::try_from(more).unwrap_or(0);
-    let mut text = if count == 1 { "1 file changed".to_owned() } else { format!("{count} files changed") };
+    let mut text = match count {
+        // Empty ones came or went.
+        0 => "Only folders changed".to_owned(),
+        1 => "1 file changed".to_owned(),
+        _ => format!("{count} files changed"),
+    };
     let (added, removed) = files.iter().fold((0u64, 0u64), |(added, removed), file| {
         (added + u64::from(file.added.unwrap_or(0)), removed + u64::from(file.removed.unwrap_or(0)))
     });

@@ -79,6 +79,7 @@ fn the_stored_form_stays_readable() {
 #[test]
 fn it_is_told_in_plain_words() {
     assert_eq!(summary(&changed(1).files, 0), "2 files changed +20 −4");
+    assert_eq!(summary(&[], 0), "Only folders changed");
     assert_eq!(
         restored("x", Way::Undo, &[1]).notice(),
         "[Weft] The person took back the changes of the last turn. As they were before it again: `src/lib.rs`, \

@@ -598,8 +598,8 @@ impl Machine {
             .map(|(_, progress)| (progress.call.clone(), progress.approved.clone()))
             .collect();
         for (call, approved) in free {
-            if let Some(summary) = approved {
-                self.start_tool(&call.id, summary);
+            if let Some(approval) = approved {
+                self.start_tool(&call.id, approval.words);
             } else if !self.preparing.contains_key(&call.id) {
                 self.questions += 1;
                 self.preparing.insert(call.id.clone(), self.questions);

@@ -23,6 +23,7 @@ use weft_core::{
 };
 use weft_model::{Admission, Priority, Request};
 use weft_store::{Append, StoreError};
+use weft_tool::jobs::News;
 use weft_tool::{Context, Guard, Policy, ReadMarks, Role, Rules, guard};
 
 use crate::checkpoint::{self, Checkpoint};
@@ -58,8 +59,21 @@ type Reply = oneshot::Sender<Result<(), EngineError>>;
 /// Something that was under way is done.
 pub enum Done {
     Model(Input),
-    Tool { call: CallId, outcome: Outcome, output: Output, millis: u64, ran: Vec<weft_core::event::HookRan> },
-    Prepared { call: CallId, question: u64, verdict: Verdict, ran: Vec<weft_core::event::HookRan> },
+    Tool {
+        call: CallId,
+        outcome: Outcome,
+        output: Output,
+        millis: u64,
+        ran: Vec<weft_core::event::HookRan>,
+        /// What the output tells of background jobs.
+        news: Option<News>,
+    },
+    Prepared {
+        call: CallId,
+        question: u64,
+        verdict: Verdict,
+        ran: Vec<weft_core::event::HookRan>,
+    },
     Title(Option<weft_core::event::TitleSet>),
     Hooks(Vec<weft_core::event::HookRan>),
 }
@@ -276,6 +290,7 @@ impl Driver {
             let _ = reply.send(answer);
         }
         let events = committed?;
+        batch.news.into_iter().for_each(News::told);
         self.begin = None;
         if self.chosen.is_some() && events.iter().any(loads) {
             self.chosen = self.shared.models.choose(&self.shared, self.machine.state()).ok().or(self.chosen.take());
@@ -576,14 +591,23 @@ impl Driver {
             rules,
             read_marks: self.read_marks.clone(),
         };
+        let calls = &state.conversation.calls;
+        let progress = calls.iter().find(|progress| progress.call.id == call.id);
+        let agreed = progress.and_then(|progress| progress.approved.as_ref()).map(|approval| approval.detail.clone());
         let shared = Arc::clone(&self.shared);
         let output = Output {
             text: format!("{INTERNAL} It may or may not have taken effect; check before doing it again."),
             summary: format!("Call `{}`", call.name),
             ..Output::default()
         };
-        let otherwise =
-            Done::Tool { call: call.id.clone(), outcome: Outcome::Failed, output, millis: 0, ran: Vec::new() };
+        let otherwise = Done::Tool {
+            call: call.id.clone(),
+            outcome: Outcome::Failed,
+            output,
+            millis: 0,
+            ran: Vec::new(),
+            news: None,
+        };
         let guard = Arc::clone(self.guard());
         let ready = self.before_effect(&call.id);
         let session = self.session;
@@ -593,7 +617,7 @@ impl Driver {
                     shared.publish(session, &Live::Notice(notice.into()));
                 }
             }
-            effects::run_tool(shared, guard, call, context).await
+            effects::run_tool(shared, guard, call, context, agreed).await
         });
     }
 
@@ -735,11 +759,13 @@ struct Batch {
     inputs: VecDeque<(Input, Option<Reply>)>,
     /// An answer among them came by mail.
     letter: Option<AskId>,
+    /// What it tells the model of background jobs.
+    news: Vec<News>,
 }
 
 impl Batch {
     fn of(input: Input) -> Self {
-        Self { inputs: VecDeque::from([(input, None)]), letter: None }
+        Self { inputs: VecDeque::from([(input, None)]), ..Self::default() }
     }
 
     /// Tells everybody who waits for this batch that it will not be handled.
@@ -769,7 +795,8 @@ impl Batch {
         let Some(Ok(done)) = done else { return };
         match done {
             Done::Model(input) => self.push(input),
-            Done::Tool { call, outcome, output, millis, ran } => {
+            Done::Tool { call, outcome, output, millis, ran, news } => {
+                self.news.extend(news);
                 ran.into_iter().for_each(|ran| self.push(Input::HookRan(ran)));
                 self.push(Input::ToolDone { call, outcome, output, millis });
             }

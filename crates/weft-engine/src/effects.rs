@@ -13,7 +13,7 @@ use weft_model::{Chunk, ChunkStream};
 use weft_tool::{Context, Finished, Guard};
 
 use crate::driver::Done;
-use crate::engine::Shared;
+use crate::engine::{Shared, of_jobs};
 use crate::hooks::HookPoint;
 use crate::models::Chosen;
 use crate::watch::Live;
@@ -127,7 +127,14 @@ impl Listener {
 }
 
 /// Runs one tool through the guard, showing and saving its output as it comes.
-pub async fn run_tool(shared: Arc<Shared>, guard: Arc<Guard>, call: ToolCall, mut context: Context) -> Done {
+/// `agreed`: what exactly a person has said yes to.
+pub async fn run_tool(
+    shared: Arc<Shared>,
+    guard: Arc<Guard>,
+    call: ToolCall,
+    mut context: Context,
+    agreed: Option<String>,
+) -> Done {
     let started = Instant::now();
     let (session, workspace) = (context.session, context.workspace.clone());
     let (sender, mut output) = mpsc::unbounded_channel::<String>();
@@ -135,7 +142,7 @@ pub async fn run_tool(shared: Arc<Shared>, guard: Arc<Guard>, call: ToolCall, mu
         let _ = sender.send(text.to_owned());
     });
     let mut seen = Partial::new(PARTIAL_OUTPUT_CAP);
-    let mut run = Box::pin(guard.run(&call, context));
+    let mut run = Box::pin(guard.run_agreed(&call, context, agreed.as_deref()));
     let mut finished: Finished = loop {
         if seen.is_due() {
             seen.save(&shared, session, call.id.as_str()).await;
@@ -162,12 +169,13 @@ pub async fn run_tool(shared: Arc<Shared>, guard: Arc<Guard>, call: ToolCall, mu
         shared.tell_of(session, &hooked.troubles);
         ran = hooked.ran;
     }
-    if let Some(news) = shared.news(session) {
+    let news = shared.news(session);
+    if let Some(words) = of_jobs(&news) {
         finished.output.text.push('\n');
-        finished.output.text.push_str(&news);
+        finished.output.text.push_str(&words);
     }
     let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Done::Tool { call: call.id, outcome: finished.outcome, output: finished.output, millis, ran }
+    Done::Tool { call: call.id, outcome: finished.outcome, output: finished.output, millis, ran, news: Some(news) }
 }
 
 /// How much of a running tool's output is kept for the case of a crash.

@@ -14,6 +14,7 @@ use weft_core::{
 use weft_model::{Catalog, Gate};
 use weft_store::audit::Audit;
 use weft_store::{Commit, Options, Owner, Store, StoreError};
+use weft_tool::jobs::News;
 use weft_tool::shadow::{self, Shadow, Shadows};
 use weft_tool::{Guard, GuardConfig, Toolbox};
 
@@ -306,9 +307,11 @@ impl Engine {
                 self.send(session, Input::HookRan(ran)).await?;
             }
         }
-        content.extend(self.shared.news(session).map(UserPart::text));
+        let news = self.shared.news(session);
+        content.extend(of_jobs(&news).map(UserPart::text));
         let id = self.shared.draw(InputId::from_random);
         self.send(session, Input::Submit { id, content, delivery, shorthand }).await?;
+        news.told();
         Ok(id)
     }
 
@@ -509,9 +512,9 @@ impl Shared {
     }
 
     /// What the model should hear of since it was last told something: background jobs that ended.
-    pub fn news(&self, session: SessionId) -> Option<String> {
-        let news = self.guard.registry().jobs().news(session, &self.home.outputs(session));
-        (!news.is_empty()).then(|| format!("\n[jobs] {}", news.join("\n[jobs] ")))
+    /// It counts as heard once it is in the log.
+    pub fn news(&self, session: SessionId) -> News {
+        self.guard.registry().jobs().news(session, &self.home.outputs(session))
     }
 
     /// Gives a command to the session's driver; gives it back if there is none.
@@ -741,4 +744,9 @@ async fn follow(engine: Weak<Shared>, session: SessionId) {
             }
         }
     }
+}
+
+/// The ends of jobs in words, if there are any.
+pub fn of_jobs(news: &News) -> Option<String> {
+    (!news.lines.is_empty()).then(|| format!("\n[jobs] {}", news.lines.join("\n[jobs] ")))
 }

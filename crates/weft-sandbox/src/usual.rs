@@ -75,8 +75,8 @@ const STARTUP: [&str; 22] = [
 /// What git and Weft heed wherever it is.
 const RESERVED: [&str; 2] = [".git", ".weft"];
 
-/// What in a git folder names commands that git runs.
-const GIT: [&str; 5] = ["hooks", "config", "config.worktree", "modules", "worktrees"];
+/// What in a git folder names commands that git runs, or where it pushes to.
+const GIT: [&str; 7] = ["hooks", "config", "config.worktree", "modules", "worktrees", "remotes", "branches"];
 /// What in the folder of a linked worktree says where the rest is.
 const GIT_WORKTREE: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
 

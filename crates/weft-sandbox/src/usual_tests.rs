@@ -29,7 +29,7 @@ fn secrets_are_hidden_and_the_workspace_is_writable() {
     for secret in ["home/.ssh", "home/.netrc", "weft"] {
         assert!(policy.unreadable.contains(&root.join(secret)), "{secret}");
     }
-    for kept in [".git/hooks", ".git/config", ".weft", ".bashrc"] {
+    for kept in [".git/hooks", ".git/config", ".git/remotes", ".git/branches", ".weft", ".bashrc"] {
         assert!(policy.protected.contains(&root.join("ws").join(kept)), "{kept}");
     }
     assert_eq!(policy.reserved, [root.join("ws/.weft")]);

@@ -31,6 +31,8 @@ use crate::witness::{Deed, Moment, Witness};
 /// More than any result needs; what a tool leaves out itself it leaves out better.
 const LONGEST_TEXT: usize = 32 * 1024;
 const LONGEST_SUMMARY: usize = 300;
+const BECAME_ANOTHER: &str = "Not done: the project's files have changed since, and it would be another command than \
+     the one that was approved. Call it again.";
 
 pub struct Guard {
     registry: Registry,
@@ -100,11 +102,15 @@ impl Permit {
 
     /// The command line that was judged, for tools that find it out themselves.
     pub(crate) fn line(&self) -> Option<&str> {
-        self.needs.iter().find_map(|need| match need {
-            Need::Run { line, .. } => Some(line.as_str()),
-            Need::Read(_) | Need::Write(_) | Need::Reach(_) | Need::Use(_) | Need::Git { .. } | Need::Ask(_) => None,
-        })
+        line_of(&self.needs)
     }
+}
+
+fn line_of(needs: &[Need]) -> Option<&str> {
+    needs.iter().find_map(|need| match need {
+        Need::Run { line, .. } => Some(line.as_str()),
+        Need::Read(_) | Need::Write(_) | Need::Reach(_) | Need::Use(_) | Need::Git { .. } | Need::Ask(_) => None,
+    })
 }
 
 struct Refusal {
@@ -160,6 +166,9 @@ impl Guard {
     fn plan_of(&self, call: &ToolCall, workspace: &Path) -> Plan {
         let nothing = Plan { access: Access::Read, idempotent: false };
         let Ok((tool, input)) = self.understand(call) else { return nothing };
+        if tool.finds_its_command() {
+            return Plan { access: Access::Run, idempotent: false };
+        }
         let needs = tool.needs_in(&input, workspace);
         let mut writes = Vec::new();
         for need in &needs {
@@ -221,14 +230,19 @@ impl Guard {
     /// Runs a call that `prepare` let through. Everything is checked once more: the mode may have
     /// changed while a person thought about it. A tool that panics has failed.
     pub async fn run(&self, call: &ToolCall, context: Context) -> Finished {
-        let ran = AssertUnwindSafe(self.run_checked(call, context)).catch_unwind().await;
+        self.run_agreed(call, context, None).await
+    }
+
+    /// The same, where a person was shown `agreed` before they said yes.
+    pub async fn run_agreed(&self, call: &ToolCall, context: Context, agreed: Option<&str>) -> Finished {
+        let ran = AssertUnwindSafe(self.run_checked(call, context, agreed)).catch_unwind().await;
         let mut finished =
             ran.unwrap_or_else(|_| Finished::failed(fell_over(&call.name), format!("Call `{}`", call.name)));
         self.clean(&mut finished.output);
         finished
     }
 
-    async fn run_checked(&self, call: &ToolCall, context: Context) -> Finished {
+    async fn run_checked(&self, call: &ToolCall, context: Context, agreed: Option<&str>) -> Finished {
         let allowed = match self.decide(call, &context.policy()) {
             Ok(allowed) => allowed,
             Err(refusal) => return Finished::new(refusal.outcome, refusal.text, refusal.summary),
@@ -240,6 +254,9 @@ impl Guard {
         };
         if !consented {
             return Finished::new(Outcome::Denied, "Not done: nobody has approved it.", summary);
+        }
+        if context.approved && allowed.tool.finds_its_command() && !self.is_as_agreed(&allowed.needs, agreed) {
+            return Finished::new(Outcome::Denied, BECAME_ANOTHER, summary);
         }
         let Some(_slot) = self.slot(&allowed.needs, &context).await else {
             return Finished::interrupted("Stopped before it began. Nothing was done.", summary);
@@ -302,6 +319,14 @@ impl Guard {
             return context.cancel.run_until_cancelled(self.processes.clone().acquire_owned()).await.map(Result::ok);
         }
         Some(None)
+    }
+
+    /// Whether a person was shown exactly this command line, with secrets left out as always.
+    fn is_as_agreed(&self, needs: &[Need], agreed: Option<&str>) -> bool {
+        let Some(line) = line_of(needs) else { return true };
+        let mut line = line.to_owned();
+        (self.secrets)().scrub(&mut line);
+        agreed == Some(line.as_str())
     }
 
     fn summary(&self, tool: &dyn Tool, input: &Value, workspace: &Path) -> String {

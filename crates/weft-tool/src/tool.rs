@@ -33,6 +33,13 @@ pub trait Tool: Send + Sync {
         self.needs(input)
     }
 
+    /// Whether its command line is found in the workspace, so that it can become another one until it
+    /// is run. Such a call is planned as a command whatever is found now, and a person's yes holds for
+    /// the line that was shown alone.
+    fn finds_its_command(&self) -> bool {
+        false
+    }
+
     /// Brings what the model sent into the schema's form, or says in words what is wrong with it.
     fn accept(&self, input: &Value) -> Result<Value, String> {
         input::accept(self.schema(), input)

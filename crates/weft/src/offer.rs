@@ -142,10 +142,10 @@ impl WeftOffer {
             outputs: &outputs,
             read_marks: &self.read_marks,
         };
-        let approved = match guard.prepare(&call, &policy) {
-            Verdict::Run { .. } => false,
+        let agreed = match guard.prepare(&call, &policy) {
+            Verdict::Run { .. } => None,
             Verdict::Refuse { text, .. } => return Err(text),
-            Verdict::Ask { kind, question } => approve(&kind, &question, talk).await?,
+            Verdict::Ask { kind, question } => Some(approve(&kind, &question, talk).await?),
         };
         let context = Context {
             session: self.session,
@@ -155,12 +155,12 @@ impl WeftOffer {
             mode: self.mode,
             role: Role::Worker,
             rules: Arc::clone(&rules),
-            approved,
+            approved: agreed.is_some(),
             read_marks: self.read_marks.clone(),
             cancel: talk.cancel().clone(),
             live: Arc::new(|_| {}),
         };
-        let finished = guard.run(&call, context).await;
+        let finished = guard.run_agreed(&call, context, agreed.as_deref()).await;
         match finished.outcome {
             Outcome::Ok => Ok(finished.output.text),
             _ => Err(finished.output.text),
@@ -278,7 +278,7 @@ impl WeftOffer {
 }
 
 /// A yes from the person at the other end, or why not.
-async fn approve(kind: &AskKind, question: &str, talk: &Talk) -> Result<bool, String> {
+async fn approve(kind: &AskKind, question: &str, talk: &Talk) -> Result<String, String> {
     let AskKind::Approval { detail, .. } = kind else {
         return Err("This tool asks a person and cannot be used here.".to_owned());
     };
@@ -295,7 +295,7 @@ async fn approve(kind: &AskKind, question: &str, talk: &Talk) -> Result<bool, St
     });
     let form = talk.ask(&format!("{question}\n\n{detail}"), schema).await;
     match form.as_ref().and_then(|form| form.get("allow")).and_then(Value::as_bool) {
-        Some(true) => Ok(true),
+        Some(true) => Ok(detail.clone()),
         Some(false) | None => Err(format!("Not done: the person did not allow it. {question}")),
     }
 }

@@ -135,3 +135,20 @@ fn odd_files_are_not_read() {
         "{found:?}"
     );
 }
+
+/// A folder can hold any number of files that look like lists.
+#[test]
+fn no_more_is_read_than_is_needed() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    for number in 0..100 {
+        std::fs::write(root.join(format!("requirements-{number:03}.txt")), format!("package-{number}\n")).unwrap();
+    }
+    let facts = Facts::of(&root, &root, &Budget::default());
+    assert!(facts.depends_on("package-0").is_some() && facts.depends_on("package-99").is_none());
+    assert!(facts.looked_at.len() < 50, "{}", facts.looked_at.len());
+    let few = Facts::of(&root, &root, &Budget::new(2, 1 << 20));
+    assert!(few.depends_on("package-1").is_some() && few.depends_on("package-2").is_none());
+    let small = Facts::of(&root, &root, &Budget::new(100, 20));
+    assert!(small.depends_on("package-1").is_some() && small.depends_on("package-2").is_none());
+}

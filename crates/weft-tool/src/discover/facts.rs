@@ -1,6 +1,7 @@
 //! What a folder tells of its tools: the names in it, what its manifests say, and which programs can
 //! be started. Reads only, follows no link out of the workspace, and is bounded.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,38 @@ use crate::handle::Spot;
 /// No manifest is larger.
 const LARGEST: u64 = 1 << 20;
 /// More names than any folder with a manifest has.
-const MOST_NAMES: usize = 5_000;
+pub(super) const MOST_NAMES: usize = 5_000;
+/// More lists of requirements than any folder has.
+const MOST_LISTS: usize = 16;
+
+/// What may still be read of a workspace, all its folders together.
+pub(super) struct Budget {
+    files: Cell<usize>,
+    bytes: Cell<u64>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new(500, 16 << 20)
+    }
+}
+
+impl Budget {
+    pub fn new(files: usize, bytes: u64) -> Self {
+        Self { files: Cell::new(files), bytes: Cell::new(bytes) }
+    }
+
+    /// A manifest as text; empty where it is none of ours to read, or too much has been read.
+    fn read(&self, root: &Path, file: &Path) -> String {
+        if self.files.get() == 0 {
+            return String::new();
+        }
+        self.files.set(self.files.get() - 1);
+        let text = read(root, file, self.bytes.get().min(LARGEST));
+        self.bytes.set(self.bytes.get().saturating_sub(text.len() as u64));
+        text
+    }
+}
 
 pub(super) struct Facts {
     root: PathBuf,
@@ -48,16 +80,20 @@ const INSIDE: [&str; 9] =
     ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin", ".config", "tests", "test", "spec", "sorbet"];
 
 impl Facts {
-    pub fn of(root: &Path, folder: &Path) -> Self {
+    pub fn of(root: &Path, folder: &Path, budget: &Budget) -> Self {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_NAMES);
         let names: HashSet<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-        let text = |name: &str| if names.contains(name) { read(root, &folder.join(name)) } else { String::new() };
+        let text =
+            |name: &str| if names.contains(name) { budget.read(root, &folder.join(name)) } else { String::new() };
         let json = |name: &str| serde_json::from_str(&text(name)).unwrap_or(Json::Null);
         let toml = |name: &str| text(name).parse::<toml::Table>().unwrap_or_default();
         let mut listed = Vec::new();
         let mut looked_at = vec![folder.to_owned()];
-        for name in names.iter().filter(|name| name.starts_with("requirements") && name.ends_with(".txt")) {
-            listed.extend(read(root, &folder.join(name)).lines().map(package_name));
+        let mut lists: Vec<&String> =
+            names.iter().filter(|name| name.starts_with("requirements") && name.ends_with(".txt")).collect();
+        lists.sort();
+        for name in lists.into_iter().take(MOST_LISTS) {
+            listed.extend(budget.read(root, &folder.join(name)).lines().map(package_name));
             looked_at.push(folder.join(name));
         }
         listed.extend(text("Gemfile").lines().filter_map(gem));
@@ -229,8 +265,8 @@ fn gem(line: &str) -> Option<String> {
     rest.split(['"', '\'']).nth(1).map(str::to_owned)
 }
 
-/// A manifest as text; empty where it is none of ours to read.
-fn read(root: &Path, file: &Path) -> String {
+/// The beginning of a file as text, where it is ours to read.
+fn read(root: &Path, file: &Path, most: u64) -> String {
     let Ok(real) = file.canonicalize() else { return String::new() };
     if !real.starts_with(root) {
         return String::new();
@@ -240,7 +276,7 @@ fn read(root: &Path, file: &Path) -> String {
     };
     let mut text = String::new();
     // What is too large or no text is none of a manifest.
-    match file.take(LARGEST).read_to_string(&mut text) {
+    match file.take(most).read_to_string(&mut text) {
         Ok(_) => text,
         Err(_) => String::new(),
     }

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
-use self::facts::{Facts, Own};
+use self::facts::{Budget, Facts, MOST_NAMES, Own};
 pub use self::table::{Kind, Row};
 
 /// How many folders beside the root are looked at.
@@ -94,12 +94,13 @@ impl Discovery {
 
     fn look(&self, workspace: &Path, path: &[PathBuf]) -> (Vec<Found>, Vec<PathBuf>) {
         let Ok(root) = workspace.canonicalize() else { return (Vec::new(), Vec::new()) };
-        let facts = Facts::of(&root, &root);
+        let budget = Budget::default();
+        let facts = Facts::of(&root, &root, &budget);
         let mut looked_at = facts.looked_at.clone();
         let mut found = self.of_folder(&facts, "", path);
         let of_root: Vec<String> = found.iter().map(|found| found.language.clone()).collect();
         for name in folders(&root) {
-            let facts = Facts::of(&root, &root.join(&name));
+            let facts = Facts::of(&root, &root.join(&name), &budget);
             looked_at.extend(facts.looked_at.iter().cloned());
             let more = self.of_folder(&facts, &name, path);
             // What the root says holds for what is in it.
@@ -205,7 +206,7 @@ fn folders(root: &Path) -> Vec<String> {
             && !name.starts_with(['.', '-'])
             && !SKIPPED.contains(&name)
     };
-    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten().take(MOST_NAMES);
     let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let mut names: Vec<String> = folders.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.retain(|name| plain(name));

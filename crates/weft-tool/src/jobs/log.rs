@@ -135,22 +135,34 @@ impl Log {
     }
 }
 
-/// Hands out what lies at these places, piece by piece.
-pub(crate) fn read(places: &[Place], mut take: impl FnMut(&[u8])) -> io::Result<()> {
+/// Hands out what lies at these places, piece by piece. Says how much could not be read: a part may
+/// have been dropped meanwhile.
+pub(crate) fn read(places: &[Place], mut take: impl FnMut(&[u8])) -> u64 {
     let mut buffer = vec![0; 64 * 1024];
+    let mut missed = 0;
     for place in places {
-        let mut file = File::open(&place.path)?;
-        file.seek(SeekFrom::Start(place.from))?;
-        let mut part = file.take(place.length);
-        loop {
-            let length = part.read(&mut buffer)?;
-            if length == 0 {
-                break;
-            }
-            take(buffer.get(..length).unwrap_or_default());
-        }
+        let mut left = place.length;
+        // What is not read of one part is missed; those after it are there all the same.
+        let _ = read_one(place, &mut buffer, |piece| {
+            left = left.saturating_sub(piece.len() as u64);
+            take(piece);
+        });
+        missed += left;
     }
-    Ok(())
+    missed
+}
+
+fn read_one(place: &Place, buffer: &mut [u8], mut take: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut file = File::open(&place.path)?;
+    file.seek(SeekFrom::Start(place.from))?;
+    let mut part = file.take(place.length);
+    loop {
+        let length = part.read(buffer)?;
+        if length == 0 {
+            return Ok(());
+        }
+        take(buffer.get(..length).unwrap_or_default());
+    }
 }
 
 #[cfg(test)]

@@ -47,15 +47,47 @@ struct Board {
     folder: PathBuf,
     records: Vec<Record>,
     jobs: Vec<Arc<Job>>,
-    /// Ends of jobs that this process did not run.
-    news: Vec<String>,
+    /// Jobs whose end is being told: it is on its way into the log.
+    telling: Vec<u32>,
+}
+
+/// Ends of jobs that the model is about to hear of. Unless it is said that they were [`News::told`],
+/// they are told again.
+pub struct News {
+    pub lines: Vec<String>,
+    session: SessionId,
+    ids: Vec<u32>,
+    jobs: Arc<Jobs>,
+}
+
+impl News {
+    /// The log has it now.
+    pub fn told(mut self) {
+        self.settle(true);
+    }
+
+    fn settle(&mut self, told: bool) {
+        let ids = std::mem::take(&mut self.ids);
+        if !ids.is_empty()
+            && let Some(board) = self.jobs.sessions().get_mut(&self.session)
+        {
+            board.settle(&ids, told);
+        }
+    }
+}
+
+impl Drop for News {
+    fn drop(&mut self) {
+        self.settle(false);
+    }
 }
 
 /// A command that runs on.
 pub(crate) struct Job {
     pub id: u32,
     pub command: String,
-    pub outside: bool,
+    /// No sandbox holds it.
+    pub unfenced: bool,
     pub terminal: bool,
     started: Instant,
     output: PathBuf,
@@ -97,7 +129,6 @@ pub(crate) struct Start<'a> {
     pub session: SessionId,
     pub outputs: &'a Path,
     pub command: &'a str,
-    pub outside: bool,
     pub timeout: Option<Duration>,
     /// With everything but what makes it a job.
     pub spec: Spec,
@@ -106,24 +137,23 @@ pub(crate) struct Start<'a> {
 impl Jobs {
     /// Starts a job. An error says why not.
     pub(crate) fn start(self: &Arc<Self>, start: Start<'_>) -> Result<Arc<Job>, String> {
-        let Start { session, outputs, command, outside, timeout, spec } = start;
+        let Start { session, outputs, command, timeout, spec } = start;
         let longest = timeout.unwrap_or(ENDLESS).min(ENDLESS);
         let mut sessions = self.sessions();
         let board = sessions.entry(session).or_insert_with(|| Board::open(outputs));
         if board.jobs.iter().filter(|job| !job.has_ended()).count() >= MOST {
             return Err(format!("{MOST} jobs run already. Stop one first, with the tool `jobs`"));
         }
-        let id = board.records.iter().map(|record| record.id).max().unwrap_or_default() + 1;
         let not_kept = |error: std::io::Error| format!("its output cannot be kept: {error}");
         make_private(&board.folder).map_err(not_kept)?;
-        let log = Log::new(&board.folder, &format!("job-{id}")).map_err(not_kept)?;
+        let (id, log) = board.next_log().map_err(not_kept)?;
         let output = log.path().to_owned();
         let (keyboard, typed) = mpsc::unbounded_channel();
         let terminal = spec.terminal;
         let job = Arc::new(Job {
             id,
             command: command.to_owned(),
-            outside,
+            unfenced: spec.fence.is_none(),
             terminal,
             started: Instant::now(),
             output: output.clone(),
@@ -146,6 +176,7 @@ impl Jobs {
             group: None,
             owner: Process::this(),
             ended: None,
+            told: false,
         };
         board.add(record, Arc::clone(&job));
         let (begun, began) = oneshot::channel();
@@ -200,16 +231,22 @@ impl Jobs {
     }
 
     /// What the model has not heard of yet: jobs that have ended, one line each. Said once.
-    pub fn news(&self, session: SessionId, outputs: &Path) -> Vec<String> {
+    pub fn news(self: &Arc<Self>, session: SessionId, outputs: &Path) -> News {
         let mut sessions = self.sessions();
+        let mut news = News { lines: Vec::new(), session, ids: Vec::new(), jobs: Arc::clone(self) };
         // Most sessions never have a job, and nothing is kept of those.
-        if !sessions.contains_key(&session) && !records::exist(outputs) {
-            return Vec::new();
+        if sessions.contains_key(&session) || records::exist(outputs) {
+            let board = sessions.entry(session).or_insert_with(|| Board::open(outputs));
+            (news.ids, news.lines) = board.untold();
         }
-        let board = sessions.entry(session).or_insert_with(|| Board::open(outputs));
-        let mut news = std::mem::take(&mut board.news);
-        news.extend(board.jobs.iter().filter_map(|job| job.news()));
+        drop(sessions);
         news
+    }
+
+    /// Whether a job of this number runs without a sandbox, in whatever session.
+    pub(crate) fn is_unfenced(&self, id: u32) -> bool {
+        let unfenced = |job: &Arc<Job>| job.id == id && job.unfenced && !job.has_ended();
+        self.sessions().values().any(|board| board.jobs.iter().any(unfenced))
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, Board>> {
@@ -217,11 +254,12 @@ impl Jobs {
     }
 
     fn record(&self, session: SessionId, id: u32, change: impl FnOnce(&mut Record)) {
-        if let Some(board) = self.sessions().get_mut(&session)
-            && let Some(record) = board.records.iter_mut().find(|record| record.id == id)
-        {
-            change(record);
-            board.save();
+        if let Some(board) = self.sessions().get_mut(&session) {
+            board.change(|records| {
+                if let Some(record) = records.iter_mut().find(|record| record.id == id) {
+                    change(record);
+                }
+            });
         }
     }
 }
@@ -264,20 +302,88 @@ fn state_of(record: &Record) -> String {
 impl Board {
     /// What earlier processes left. Jobs whose Weft is gone are ended and told of.
     fn open(folder: &Path) -> Self {
-        let mut records = records::load(folder);
-        let mut news = Vec::new();
-        for record in &mut records {
-            let open = record.ended.is_none();
-            if !records::settle(record) && open {
-                let command = text::one_line(&record.command);
-                news.push(format!("Job {} (`{command}`) {}. Output: {}", record.id, state_of(record), record.output));
-            }
-        }
-        let board = Self { folder: folder.to_owned(), records, jobs: Vec::new(), news };
-        if !board.news.is_empty() {
-            board.save();
+        let records = records::load(folder);
+        let has_open = records.iter().any(|record| record.ended.is_none());
+        let mut board = Self { folder: folder.to_owned(), records, jobs: Vec::new(), telling: Vec::new() };
+        if has_open {
+            board.change(|records| {
+                records.iter_mut().for_each(|record| {
+                    records::settle(record);
+                });
+            });
         }
         board
+    }
+
+    /// A number that no job of this session has had, and the log under it. Records can be lost; the
+    /// files are there then.
+    fn next_log(&mut self) -> std::io::Result<(u32, Log)> {
+        let _lock = records::lock(&self.folder);
+        self.reload();
+        let mut id = self.records.iter().map(|record| record.id).max().unwrap_or_default();
+        loop {
+            id = id.checked_add(1).ok_or(std::io::ErrorKind::QuotaExceeded)?;
+            match Log::new(&self.folder, &format!("job-{id}")) {
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                made => return made.map(|log| (id, log)),
+            }
+        }
+    }
+
+    /// Takes in what other processes have written. Of this one's own jobs it knows best itself.
+    fn reload(&mut self) {
+        for found in records::load(&self.folder) {
+            match self.records.iter_mut().find(|known| known.id == found.id) {
+                Some(known) if self.jobs.iter().any(|job| job.id == known.id) => {}
+                Some(known) => *known = found,
+                None => self.records.push(found),
+            }
+        }
+        self.records.sort_by_key(|record| record.id);
+    }
+
+    /// A record that cannot be written costs no more than what it is for: finding jobs after a crash.
+    fn change(&mut self, change: impl FnOnce(&mut Vec<Record>)) {
+        let _lock = records::lock(&self.folder);
+        self.reload();
+        change(&mut self.records);
+        let _ = records::save(&self.folder, &self.records);
+    }
+
+    /// Ends that the log does not have yet: all of them, and those that were not seen otherwise in words.
+    fn untold(&mut self) -> (Vec<u32>, Vec<String>) {
+        let (mut ids, mut lines) = (Vec::new(), Vec::new());
+        for record in self.records.iter().filter(|record| record.ended.is_some() && !record.told) {
+            if self.telling.contains(&record.id) {
+                continue;
+            }
+            match self.jobs.iter().find(|job| job.id == record.id) {
+                Some(job) if !job.has_ended() => continue,
+                Some(job) => lines.extend(job.news()),
+                // The Weft that it ran in tells of it.
+                None if record.owner.as_ref().is_some_and(|owner| !owner.is_this() && owner.is_alive()) => continue,
+                None => {
+                    let command = text::one_line(&record.command);
+                    let (id, output) = (record.id, &record.output);
+                    lines.push(format!("Job {id} (`{command}`) {}. Output: {output}", state_of(record)));
+                }
+            }
+            ids.push(record.id);
+        }
+        self.telling.extend(&ids);
+        (ids, lines)
+    }
+
+    fn settle(&mut self, ids: &[u32], told: bool) {
+        self.telling.retain(|id| !ids.contains(id));
+        if told {
+            return self.change(|records| {
+                records.iter_mut().filter(|record| ids.contains(&record.id)).for_each(|record| record.told = true);
+            });
+        }
+        for job in self.jobs.iter().filter(|job| ids.contains(&job.id)) {
+            job.state().told = false;
+        }
     }
 
     /// Of those that are over, only the newest stay.
@@ -288,19 +394,15 @@ impl Board {
         {
             self.jobs.remove(oldest);
         }
-        while self.records.len() >= MOST_RECORDS
-            && let Some(oldest) = self.records.iter().position(|record| record.ended.is_some())
-        {
-            self.records.remove(oldest);
-        }
-        self.records.push(record);
         self.jobs.push(job);
-        self.save();
-    }
-
-    /// A record that cannot be written costs no more than what it is for: finding jobs after a crash.
-    fn save(&self) {
-        let _ = records::save(&self.folder, &self.records);
+        self.change(|records| {
+            while records.len() >= MOST_RECORDS
+                && let Some(oldest) = records.iter().position(|record| record.ended.is_some())
+            {
+                records.remove(oldest);
+            }
+            records.push(record);
+        });
     }
 
     fn list(&self) -> String {
@@ -399,10 +501,10 @@ impl Job {
         let drawn = state.screen.as_mut().map(Screen::look);
         let trouble = state.log.trouble().map(|why| format!("[its output could not be kept: {why}]"));
         drop(state);
+        let mut lost = lost;
         let mut text = drawn.unwrap_or_else(|| {
             let mut capture = Capture::new(None);
-            // A part that was dropped meanwhile is missing, as the next look says.
-            let _ = log::read(&places, |piece| capture.push(piece));
+            lost += log::read(&places, |piece| capture.push(piece));
             capture.finish().text.trim_end().to_owned()
         });
         if lost > 0 {

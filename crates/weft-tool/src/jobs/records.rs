@@ -2,13 +2,14 @@
 //! is found without its Weft is ended, and told of.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 
 const FILE: &str = "jobs.json";
+const LOCK: &str = "jobs.lock";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
@@ -21,6 +22,13 @@ pub(crate) struct Record {
     pub owner: Option<Process>,
     /// How it ended.
     pub ended: Option<String>,
+    /// The log says that it ended. Records that do not know are old.
+    #[serde(default = "yes")]
+    pub told: bool,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// A process that can be told from a later one of the same number.
@@ -38,6 +46,10 @@ impl Process {
 
     pub fn this() -> Option<Self> {
         Self::of(i32::try_from(std::process::id()).ok()?)
+    }
+
+    pub fn is_this(&self) -> bool {
+        Self::this().as_ref() == Some(self)
     }
 
     pub fn is_alive(&self) -> bool {
@@ -80,10 +92,20 @@ pub(crate) fn load(folder: &Path) -> Vec<Record> {
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
+/// Kept while records are read, changed and written, so that two processes do not undo each other's
+/// changes. Where it cannot be had, things go on without.
+pub(crate) fn lock(folder: &Path) -> io::Result<fs::File> {
+    let file = fs::OpenOptions::new().create(true).append(true).open(folder.join(LOCK))?;
+    file.lock()?;
+    Ok(file)
+}
+
 pub(crate) fn save(folder: &Path, records: &[Record]) -> io::Result<()> {
-    let new = folder.join(format!("{FILE}.{}", std::process::id()));
-    fs::write(&new, serde_json::to_vec(records)?)?;
-    fs::rename(new, folder.join(FILE))
+    let path = folder.join(format!("{FILE}.{}", std::process::id()));
+    let mut new = fs::File::create(&path)?;
+    new.write_all(&serde_json::to_vec(records)?)?;
+    new.sync_all()?;
+    fs::rename(path, folder.join(FILE))
 }
 
 /// Whether a job of another, living Weft is meant; one whose Weft is gone is ended here.
@@ -98,6 +120,7 @@ pub(crate) fn settle(record: &mut Record) -> bool {
         group.end();
     }
     record.ended = Some("ended together with the Weft that it ran in".to_owned());
+    record.told = false;
     false
 }
 

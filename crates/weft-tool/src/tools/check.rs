@@ -61,6 +61,10 @@ impl Tool for Check {
         }
     }
 
+    fn finds_its_command(&self) -> bool {
+        true
+    }
+
     fn summary(&self, input: &Value, workspace: &Path) -> String {
         match self.line(input, workspace) {
             Ok(line) => format!("Run `{}`", text::one_line(&line)),

@@ -103,12 +103,14 @@ impl Tool for JobsTool {
     }
 
     /// What is typed can do whatever the job's program does with it, and that may be a shell: so it is
-    /// judged as a command line.
+    /// judged as a command line, and without a sandbox around the job a person sees it first. Keys
+    /// confirm and repeat things, and a stop ends what somebody may need: they are commands as well.
     fn needs(&self, input: &Value) -> Vec<Need> {
-        match (field(input, "action"), field(input, "text")) {
-            ("input", line) if !line.trim().is_empty() => {
-                vec![Need::Run { line: line.to_owned(), outside: false }]
-            }
+        let id = input.get("job").and_then(Value::as_u64).and_then(|id| u32::try_from(id).ok()).unwrap_or_default();
+        let outside = self.jobs.is_unfenced(id);
+        match (field(input, "action"), typed_line(input)) {
+            ("input", line) => vec![Need::Run { line, outside }],
+            ("stop", _) => vec![Need::Run { line: format!("stop job {id}"), outside: false }],
             _ => Vec::new(),
         }
     }
@@ -127,8 +129,11 @@ impl Tool for JobsTool {
         }
     }
 
-    fn detail(&self, input: &Value, _policy: &Policy<'_>) -> Result<String, String> {
-        Ok(field(input, "text").to_owned())
+    fn detail(&self, input: &Value, policy: &Policy<'_>) -> Result<String, String> {
+        Ok(match field(input, "action") {
+            "input" => typed_line(input),
+            _ => self.summary(input, policy.workspace),
+        })
     }
 
     fn run<'a>(&'a self, _permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
@@ -163,8 +168,9 @@ impl JobsTool {
                 }
             }
             Action::Input => {
-                if job.outside {
-                    return Err("Nothing is typed into a job that runs outside the sandbox.".to_owned());
+                // The guard asks for it; should the job be another one by now, nothing is typed.
+                if job.unfenced && !job.has_ended() && !context.approved {
+                    return Err("No sandbox holds this job, and nobody has approved to type into it.".to_owned());
                 }
                 let before = job.written();
                 job.send(typed(&job, &input))?;
@@ -191,6 +197,15 @@ async fn seen(job: &Arc<Job>) -> String {
     let look = job.look().await;
     let text = if look.text.is_empty() { "(nothing new)" } else { &look.text };
     format!("Job {}: {}\n{text}", job.id, look.status)
+}
+
+/// What is typed, as a command line. A line of nothing is the Enter key.
+fn typed_line(input: &Value) -> String {
+    match (field(input, "text"), field(input, "key")) {
+        (text, "") if !text.trim().is_empty() => text.to_owned(),
+        (_, "") => "press enter".to_owned(),
+        (_, key) => format!("press {key}"),
+    }
 }
 
 /// A line ends as the Enter key ends it on a terminal, and as it does in a file otherwise.

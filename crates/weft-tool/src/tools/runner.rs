@@ -116,7 +116,6 @@ impl Runner {
             session: context.session,
             outputs: &context.outputs,
             command: &order.command,
-            outside: order.outside,
             timeout: order.timeout.map(Duration::from_secs),
             spec,
         })?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use weft_core::Mode;
 use weft_core::ask::AskKind;
-use weft_core::event::Access;
+use weft_core::event::{Access, Outcome, Plan};
 use weft_tool::Verdict;
 
 use crate::world::World;
@@ -66,6 +66,36 @@ async fn a_check_is_judged_as_the_command_that_it_runs() {
     assert!(matches!(world.prepare("check", input.clone()), Verdict::Run { .. }));
     world.mode = Mode::Safe;
     assert!(matches!(world.prepare("check", input), Verdict::Refuse { .. }));
+}
+
+/// The model, or a job, changes the project's files while a person thinks about it.
+#[tokio::test]
+async fn another_line_than_was_approved_is_not_run() {
+    let mut world = World::new();
+    world.mode = Mode::Ask;
+    world.file("package.json", r#"{"scripts":{"test":"true"}}"#);
+    let input = json!({"kind": "test"});
+    let Verdict::Ask { kind: AskKind::Approval { detail, .. }, .. } = world.prepare("check", input.clone()) else {
+        panic!("nobody is asked")
+    };
+    world.approved = true;
+    let check = crate::world::call("check", input);
+    std::fs::remove_file(world.workspace.join("package.json")).unwrap();
+    world.file("Makefile", "test:\n\ttouch owned\n");
+    let another = world.guard.run_agreed(&check, world.context(), Some(&detail)).await;
+    assert_eq!(another.outcome, Outcome::Denied, "{}", another.output.text);
+    assert!(another.output.text.contains("another command than the one that was approved"), "{}", another.output.text);
+    assert!(!world.workspace.join("owned").exists());
+    let same = world.guard.run_agreed(&check, world.context(), Some("make test")).await;
+    assert!(same.output.text.starts_with("$ make test\n"), "{}", same.output.text);
+}
+
+/// What is found when the model answers need not be what is found when it runs.
+#[test]
+fn a_check_is_always_planned_as_a_command() {
+    let world = World::new();
+    let plan = world.plan("check", json!({"kind": "test"}));
+    assert_eq!(plan, Plan { access: Access::Run, idempotent: false });
 }
 
 #[tokio::test]

@@ -161,7 +161,9 @@ async fn push_merge_and_hard_reset_are_for_nobody_without_a_rule() {
     let mut world = world();
     let remote = world.root.join("remote.git");
     git(&world.root, &["init", "-q", "--bare", "remote.git"]);
-    git(&world.workspace, &["remote", "add", "origin", remote.to_str().unwrap()]);
+    git(&remote, &["config", "http.receivepack", "true"]);
+    let server = super::git_server::serve(super::git_server::Answer::Repository(remote.clone()));
+    git(&world.workspace, &["remote", "add", "origin", &server]);
     git(&world.workspace, &["branch", "side"]);
     world.role = Role::Admin;
     world.approved = true;

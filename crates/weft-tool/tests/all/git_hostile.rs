@@ -10,6 +10,7 @@ use serde_json::json;
 use weft_tool::Role;
 
 use super::git::{git, identity, world};
+use super::git_server::{Answer, serve};
 use super::world::World;
 
 struct Attack {
@@ -306,12 +307,23 @@ async fn a_remote_is_no_program() {
             config(w, "remote.origin.vcs", "ext");
         }),
         ("a helper for passwords", |w, s| {
-            config(w, "remote.origin.url", "http://127.0.0.1:1/x");
+            config(w, "remote.origin.url", &serve(Answer::WhoAreYou));
             config(w, "credential.helper", &format!("!{s}"));
             config(w, "core.askPass", s);
         }),
     ];
     for (name, make) in attacks {
+        // Once for plain git, to see that the attack is one.
+        let victim = self::world();
+        let mark = victim.root.join("mark");
+        let script = victim.root.join("evil");
+        fs::write(&script, format!("#!/bin/sh\ntouch '{}'\n", mark.display())).unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        make(&victim, script.to_str().unwrap());
+        set_off(&victim.workspace, &["fetch", "origin"]);
+        // Git looks for the helper by the name in an address that has none; this one is none of ours.
+        assert!(mark.exists() || name == "a helper by name", "{name}: this is no attack");
+
         let mut world = world();
         world.role = Role::Supervisor;
         let mark = world.root.join("mark");
@@ -327,6 +339,50 @@ async fn a_remote_is_no_program() {
     config(&world, "remote.origin.url", "https://bad.example/x.git");
     world.deny("reach bad.example");
     assert!(world.refused("git_fetch", json!({})).await.contains("deny reach bad.example"));
+    // Pushes that go elsewhere do not hide it.
+    config(&world, "remote.origin.pushurl", "https://good.example/x.git");
+    assert!(world.refused("git_fetch", json!({})).await.contains("deny reach bad.example"));
+    // Nor does somebody in between.
+    config(&world, "http.proxy", "http://127.0.0.1:1");
+    assert!(world.fails("git_fetch", json!({})).await.contains("`http.proxy`"));
+}
+
+/// A folder on this machine has hooks, and any command can write a remote down in the older ways.
+#[tokio::test]
+async fn a_push_runs_no_hooks_on_this_machine() {
+    let mut world = world();
+    world.role = Role::Admin;
+    world.allow("run git push");
+    let mark = world.root.join("mark");
+    git(&world.workspace, &["init", "-q", "--bare", "evil.git"]);
+    hook(&world, "evil.git/hooks", "post-receive", &format!("touch '{}'", mark.display()));
+    world.file(".git/remotes/evil", "URL: ./evil.git\n");
+    world.file(".git/branches/older", "./evil.git\n");
+    for remote in ["evil", "older"] {
+        let text = world.fails("git_push", json!({"branch": "main", "remote": remote})).await;
+        assert!(text.contains(&format!("name no remote `{remote}`")), "{text}");
+    }
+    git(&world.workspace, &["remote", "add", "folder", "./evil.git"]);
+    let text = world.fails("git_push", json!({"branch": "main", "remote": "folder"})).await;
+    assert!(text.contains("'file' not allowed"), "{text}");
+    assert!(!mark.exists());
+    set_off(&world.workspace, &["push", "evil", "main"]);
+    assert!(mark.exists(), "this is no attack");
+}
+
+/// Any command can make a stash, of files that it may not write itself.
+#[tokio::test]
+async fn a_stash_puts_nothing_where_it_must_not_be_written() {
+    for name in [".envrc", ".weft/config.toml"] {
+        let mut world = world();
+        world.approved = true;
+        let file = world.file(name, "echo owned\n");
+        git(&world.workspace, &["stash", "push", "-q", "--include-untracked"]);
+        assert!(!file.exists());
+        let text = world.refused("git_stash", json!({"action": "pop"})).await;
+        assert!(text.contains(name), "{text}");
+        assert!(!file.exists());
+    }
 }
 
 #[tokio::test]

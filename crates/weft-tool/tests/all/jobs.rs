@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use weft_core::event::Outcome;
+use weft_core::event::{Access, Outcome, Plan};
 use weft_core::{Mode, SessionId};
-use weft_tool::Verdict;
+use weft_tool::{Role, Verdict};
 
 use crate::world::World;
 
@@ -18,7 +18,10 @@ async fn jobs(world: &World, input: Value) -> String {
 }
 
 fn news(world: &World) -> Vec<String> {
-    world.guard.registry().jobs().news(SessionId::from_random(1), &world.outputs())
+    let news = world.guard.registry().jobs().news(SessionId::from_random(1), &world.outputs());
+    let lines = news.lines.clone();
+    news.told();
+    lines
 }
 
 #[tokio::test]
@@ -78,7 +81,8 @@ async fn nothing_of_a_job_outlives_it() {
 
 #[tokio::test]
 async fn a_job_is_typed_into_and_stopped() {
-    let world = World::new();
+    let mut world = World::new();
+    world.approved = true;
     start(&world, "while read line; do echo got $line; done; echo over; sleep 60", false).await;
     let seen = jobs(&world, json!({"action": "input", "job": 1, "text": "hello", "pattern": "got"})).await;
     assert!(seen.ends_with("\ngot hello"), "{seen}");
@@ -125,6 +129,97 @@ async fn what_is_typed_is_judged_like_a_command() {
     ));
 }
 
+/// Enter confirms, Up and Enter repeat, and a stop ends what somebody may need.
+#[tokio::test]
+async fn keys_and_stops_are_judged_as_well() {
+    let mut world = World::new();
+    let calls = [
+        json!({"action": "input", "job": 1, "key": "enter"}),
+        json!({"action": "input", "job": 1, "key": "up"}),
+        json!({"action": "input", "job": 1, "text": ""}),
+        json!({"action": "input", "job": 1, "text": " "}),
+        json!({"action": "stop", "job": 1}),
+    ];
+    for input in calls {
+        world.mode = Mode::Auto;
+        world.role = Role::Worker;
+        assert_eq!(world.plan("jobs", input.clone()), Plan { access: Access::Run, idempotent: false }, "{input}");
+        assert!(matches!(world.prepare("jobs", input.clone()), Verdict::Run { .. }), "{input}");
+        world.mode = Mode::Ask;
+        assert!(matches!(world.prepare("jobs", input.clone()), Verdict::Ask { .. }), "{input}");
+        world.mode = Mode::Safe;
+        assert!(matches!(world.prepare("jobs", input.clone()), Verdict::Refuse { .. }), "{input}");
+        world.mode = Mode::Auto;
+        world.role = Role::Observer;
+        assert!(matches!(world.prepare("jobs", input.clone()), Verdict::Refuse { .. }), "{input}");
+    }
+}
+
+/// What is typed piece by piece cannot be judged well; where no sandbox holds it, a person sees it.
+#[tokio::test]
+async fn nothing_is_typed_into_a_job_without_a_sandbox_unless_a_person_agrees() {
+    let mut world = World::new();
+    start(&world, "cat", false).await;
+    for input in
+        [json!({"action": "input", "job": 1, "text": "ls"}), json!({"action": "input", "job": 1, "key": "enter"})]
+    {
+        let Verdict::Ask { question, .. } = world.prepare("jobs", input.clone()) else { panic!("{input}") };
+        assert!(question.contains("outside the sandbox"), "{question}");
+        world.refused("jobs", input).await;
+    }
+    world.approved = true;
+    let seen = jobs(&world, json!({"action": "input", "job": 1, "text": "ls", "pattern": "ls"})).await;
+    assert!(seen.ends_with("\nls"), "{seen}");
+}
+
+/// The record is torn by a crash, or another process has started a job meanwhile.
+#[tokio::test]
+async fn a_lost_record_keeps_no_job_from_starting() {
+    let world = World::new();
+    std::fs::create_dir_all(world.outputs()).unwrap();
+    std::fs::write(world.outputs().join("jobs.json"), "").unwrap();
+    std::fs::write(world.outputs().join("job-1.txt"), "of a job that nobody remembers").unwrap();
+    assert!(start(&world, "sleep 60", false).await.starts_with("Job 2 runs"));
+    let path = world.outputs().join("jobs.json");
+    let mut records: Vec<Value> = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let mut other = records[0].clone();
+    other["id"] = json!(3);
+    other["command"] = json!("the other's");
+    records.push(other);
+    std::fs::write(&path, serde_json::to_vec(&records).unwrap()).unwrap();
+    std::fs::write(world.outputs().join("job-3.txt"), "").unwrap();
+    assert!(start(&world, "sleep 60", false).await.starts_with("Job 4 runs"));
+    assert!(std::fs::read_to_string(&path).unwrap().contains("the other's"), "what others wrote stays");
+}
+
+/// The end is told until the log has it, also by the next process.
+#[tokio::test]
+async fn an_end_that_did_not_get_into_the_log_is_told_again() {
+    let world = World::new();
+    let next = World::new();
+    let session = SessionId::from_random(1);
+    start(&world, "while [ ! -e go ]; do sleep 0.01; done; exit 3", false).await;
+    world.file("go", "");
+    let told = loop {
+        let told = world.guard.registry().jobs().news(session, &world.outputs());
+        if !told.lines.is_empty() {
+            break told;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    let again = || world.guard.registry().jobs().news(session, &world.outputs()).lines.len();
+    assert_eq!(again(), 0, "it is being told");
+    drop(told);
+    assert_eq!(again(), 1, "it was not told after all");
+    // One that was seen by looking, in an answer that was lost.
+    jobs(&world, json!({"action": "output", "job": 1})).await;
+    let after_a_crash = next.guard.registry().jobs().news(session, &world.outputs());
+    assert!(after_a_crash.lines[0].contains("Job 1") && after_a_crash.lines[0].contains("exit code 3"));
+    after_a_crash.told();
+    let later = World::new();
+    assert!(later.guard.registry().jobs().news(session, &world.outputs()).lines.is_empty());
+}
+
 #[tokio::test]
 async fn secrets_do_not_leave_through_a_job() {
     let config = weft_tool::GuardConfig {
@@ -148,7 +243,8 @@ async fn a_command_can_have_a_terminal() {
 
 #[tokio::test]
 async fn an_interactive_program_is_driven() {
-    let world = World::new();
+    let mut world = World::new();
+    world.approved = true;
     start(&world, "python3 -q", true).await;
     let seen = jobs(&world, json!({"action": "wait", "job": 1, "pattern": ">>>"})).await;
     assert!(seen.ends_with(">>>"), "{seen}");

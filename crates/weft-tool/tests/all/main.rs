@@ -15,6 +15,7 @@ mod files;
 mod find;
 mod git;
 mod git_hostile;
+mod git_server;
 mod guard;
 mod jobs;
 mod process;

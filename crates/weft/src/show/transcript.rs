@@ -199,7 +199,9 @@ impl Transcript {
             }
             Event::FilesChanged(changed) => {
                 let words = summary(&changed.files, changed.more);
-                self.remark(&format!("{words}. `weft diff` shows it, `weft undo` takes it back."))
+                // A diff shows files alone.
+                let shows = if changed.files.is_empty() { "" } else { "`weft diff` shows it, " };
+                self.remark(&format!("{words}. {shows}`weft undo` takes it back."))
             }
             Event::FilesRestored(restored) => {
                 let mut lines = self.remark(&super::rows::restored(restored));

@@ -10,6 +10,13 @@ fn shell(command: &str) -> Reply {
 }
 
 #[test]
+fn a_turn_that_made_only_a_folder_is_told_of_as_that() {
+    let world = World::new(vec![shell("mkdir empty"), text("Done.")]);
+    let ran = world.weft(&["run", "--mode", "auto", "go"]).expect(0);
+    ran.says("Only folders changed. `weft undo` takes it back.");
+}
+
+#[test]
 fn a_turn_is_shown_taken_back_and_done_again() {
     let world = World::new(vec![
         call("write", json!({"path": "new.txt", "content": "hello\n"})),

@@ -25,7 +25,7 @@ use self::verbs::Verb;
 use crate::guard::{Permit, Policy};
 use crate::permission::git::GitKind;
 use crate::permission::rules::{Decision, Deed};
-use crate::permission::{Consent, Need};
+use crate::permission::{Consent, Denied, Need};
 use crate::process::Ran;
 use crate::sandbox::Sandbox;
 use crate::text;
@@ -136,16 +136,20 @@ impl GitTool {
         let input: Input = parse(input)?;
         let (kind, _) = arguments::kind(self.verb, &input);
         let reach = match (self.verb, kind) {
-            (Verb::Fetch | Verb::Push, _) => Reach::Network,
+            (Verb::Fetch, _) => Reach::Fetch,
+            (Verb::Push, _) => Reach::Push,
             (_, GitKind::Look) => Reach::Look,
             (Verb::Worktree, _) => Reach::Worktrees,
             _ => Reach::Change,
         };
         let git = Git::open(permit, context, &self.sandbox, reach).await?;
         let _turn = if reach == Reach::Look { None } else { Some(git.lock().await) };
-        if reach == Reach::Network
-            && let Some(refusal) = forbidden_remote(&git, context, &input).await?
-        {
+        let refusal = match self.verb {
+            Verb::Fetch | Verb::Push => forbidden_remote(&git, context, &input).await?,
+            Verb::Stash if input.action.as_deref() == Some("pop") => forbidden_stash(&git, context, &input).await?,
+            _ => None,
+        };
+        if let Some(refusal) = refusal {
             return Ok(Finished::new(Outcome::Denied, refusal, summary));
         }
         let mut words = arguments::words(self.verb, &input)?;
@@ -252,14 +256,38 @@ async fn choose(git: &Git<'_>, verb: Verb, input: &Input, context: &Context) -> 
 /// Why a remote may not be talked to, by the person's rules on domains.
 async fn forbidden_remote(git: &Git<'_>, context: &Context, input: &Input) -> Result<Option<String>, String> {
     let remote = input.remote.clone().unwrap_or_else(|| "origin".to_owned());
-    let address =
-        git.list(["remote", "get-url", "--all", "--push"].map(str::to_owned).into_iter().chain([remote]).collect());
-    for address in address.await?.lines() {
+    if !git.settings.remotes.contains(&remote) {
+        return Err(format!("The repository's settings name no remote `{remote}`."));
+    }
+    let which: &[&str] = if git.reach == Reach::Push { &["--push"] } else { &[] };
+    let words = ["remote", "get-url", "--all"].iter().chain(which).map(|word| (*word).to_owned());
+    for address in git.list(words.chain([remote]).collect()).await?.lines() {
         let host = host_of(address);
         if let Some(rule) = host.and_then(|host| context.rules.decide(Deed::Reach(host)))
             && rule.decision == Decision::Deny
         {
             return Ok(Some(format!("Not done: the rule `deny {}` forbids it.", rule.text)));
+        }
+    }
+    Ok(None)
+}
+
+/// Why stashed changes may not be put back: any command can make a stash, and so they are held to the
+/// rules for writing files. A yes to it named none of them.
+async fn forbidden_stash(git: &Git<'_>, context: &Context, input: &Input) -> Result<Option<String>, String> {
+    let stash = format!("stash@{{{}}}", input.index.unwrap_or(0));
+    let words = ["stash", "show", "--include-untracked", "--name-only", "--no-renames", "-z"].map(str::to_owned);
+    let listed = git.list(words.into_iter().chain([stash]).collect()).await?;
+    let measure = context.policy();
+    for name in listed.split('\0').filter(|name| !name.is_empty()) {
+        let path = git.repository.top.join(name).to_string_lossy().into_owned();
+        match measure.measure().judge(&[Need::Write(path)]) {
+            Ok(Consent::NotNeeded | Consent::Needed { .. }) => {}
+            Ok(Consent::Always(why)) => {
+                let name = status::shown(name);
+                return Ok(Some(format!("Not done: it would change `{name}`.{why} Leave it to the person.")));
+            }
+            Err(Denied::Forbidden(why) | Denied::Invalid(why)) => return Ok(Some(why)),
         }
     }
     Ok(None)

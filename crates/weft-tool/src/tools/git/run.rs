@@ -51,8 +51,18 @@ pub(super) enum Reach {
     Change,
     /// Makes or removes worktrees, which the sandbox does not let commands do.
     Worktrees,
-    /// Talks to a remote, and so cannot be in the sandbox.
-    Network,
+    /// Talk to a remote, and so cannot be in the sandbox.
+    Fetch,
+    Push,
+}
+
+impl Reach {
+    pub const fn is_network(self) -> bool {
+        match self {
+            Self::Fetch | Self::Push => true,
+            Self::Look | Self::Change | Self::Worktrees => false,
+        }
+    }
 }
 
 /// Git in one repository, for one call.
@@ -85,10 +95,11 @@ impl<'a> Git<'a> {
         let mut git = Self { permit, context, sandbox, repository, settings: Settings::fixed(), reach };
         let listed = git.list(["config", "--list", "--show-scope", "-z"].map(str::to_owned).into()).await?;
         git.settings = Settings::harmless(&listed)?;
-        if reach == Reach::Network && git.settings.rewrites_addresses {
-            return Err(
-                "This repository's settings give remotes other addresses (`url.*.insteadOf`). Not done.".to_owned()
-            );
+        if let Some(key) = git.settings.leads_astray.as_deref().filter(|_| reach.is_network()) {
+            return Err(format!(
+                "This repository's own settings change how remotes are reached (`{key}`). Not done. If it is meant, \
+                 a person puts it into their own settings, with `git config --global`."
+            ));
         }
         Ok(git)
     }
@@ -157,7 +168,7 @@ impl<'a> Git<'a> {
         let fits = match self.reach {
             Reach::Look => true,
             Reach::Change => !self.settings.signs && self.repository.git_dir.starts_with(workspace),
-            Reach::Worktrees | Reach::Network => false,
+            Reach::Worktrees | Reach::Fetch | Reach::Push => false,
         };
         if !fits {
             return Ok(Plan::Plain { notice: None });
@@ -176,7 +187,12 @@ impl<'a> Git<'a> {
 
     fn variables(&self) -> Vec<(OsString, OsString)> {
         let ceiling = self.repository.top.parent().unwrap_or(&self.repository.top);
-        let protocols = if self.reach == Reach::Network { "https:http:ssh:file" } else { "none" };
+        let protocols = match self.reach {
+            Reach::Look | Reach::Change | Reach::Worktrees => "none",
+            Reach::Fetch => "https:http:ssh:file",
+            // A push into a folder would run the hooks that are there, on this machine.
+            Reach::Push => "https:http:ssh",
+        };
         let locks = if self.reach == Reach::Look { "0" } else { "1" };
         let fixed: [(&str, OsString); 11] = [
             ("GIT_WORK_TREE", self.repository.top.clone().into()),
@@ -210,7 +226,7 @@ impl<'a> Git<'a> {
 fn timing(reach: Reach) -> Timing {
     let seconds = match reach {
         Reach::Look | Reach::Change | Reach::Worktrees => 30,
-        Reach::Network => 120,
+        Reach::Fetch | Reach::Push => 120,
     };
     Timing { base: Duration::from_secs(seconds), ..Timing::default() }
 }

@@ -41,8 +41,10 @@ const MOST: usize = 300;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Settings {
     pairs: Vec<(String, String)>,
-    /// The repository gives other addresses to remotes.
-    pub rewrites_addresses: bool,
+    /// A setting of the repository by which a remote would be another than it seems.
+    pub leads_astray: Option<String>,
+    /// The remotes that settings name; git knows older ways, which any command can write to.
+    pub remotes: Vec<String>,
     /// The person signs their commits, which needs their keys.
     pub signs: bool,
 }
@@ -62,14 +64,18 @@ impl Settings {
         let mut foreign: Vec<&str> = Vec::new();
         while let (Some(scope), Some(entry)) = (fields.next(), fields.next()) {
             let (key, value) = entry.split_once('\n').unwrap_or((entry, "true"));
+            if let Some(remote) = key.strip_prefix("remote.").and_then(|rest| rest.strip_suffix(".url")) {
+                settings.remotes.push(remote.to_owned());
+            }
             if matches!(scope, "system" | "global") {
                 own.push((key, value));
                 if key == "commit.gpgsign" {
                     settings.signs = matches!(value.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1");
                 }
             } else if !foreign.contains(&key) {
-                settings.rewrites_addresses |=
-                    key.starts_with("url.") && key.to_ascii_lowercase().ends_with("insteadof");
+                if leads_astray(key) {
+                    settings.leads_astray = Some(key.to_owned());
+                }
                 if neutral(key).is_some() {
                     foreign.push(key);
                 }
@@ -95,6 +101,21 @@ impl Settings {
             [(format!("GIT_CONFIG_KEY_{number}"), key.clone()), (format!("GIT_CONFIG_VALUE_{number}"), value.clone())]
         });
         [("GIT_CONFIG_COUNT".to_owned(), self.pairs.len().to_string())].into_iter().chain(numbered).collect()
+    }
+}
+
+/// Other addresses, somebody in between, or nobody who checks who answers.
+fn leads_astray(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    let (section, name) = (key.split('.').next().unwrap_or_default(), key.rsplit('.').next().unwrap_or_default());
+    match section {
+        "url" => name.ends_with("insteadof"),
+        "http" => {
+            ["proxy", "ssl", "schannel"].iter().any(|start| name.starts_with(start))
+                || ["curloptresolve", "cookiefile", "savecookies", "followredirects", "pinnedpubkey"].contains(&name)
+        }
+        "remote" => name.starts_with("proxy"),
+        _ => false,
     }
 }
 

@@ -32,12 +32,29 @@ fn a_repository_names_no_programs() {
     assert_eq!(last(&found, "merge.mine.driver"), Some("false"));
     assert_eq!(last(&found, "user.name"), None);
     assert_eq!(last(&found, "core.editor"), None);
-    assert!(!found.rewrites_addresses && !found.signs);
+    assert!(found.leads_astray.is_none() && !found.signs);
     // Whether commits are signed is for the person to say, not for the repository.
     let own = settings(&[("global", "commit.gpgsign\ntrue"), ("local", "gpg.program\nevil")]);
     assert!(own.signs && last(&own, "gpg.program") == Some("false"));
     assert!(!settings(&[("local", "commit.gpgsign\ntrue")]).signs);
-    assert!(settings(&[("local", "url.ext::sh -c evil.insteadof\nhttps://")]).rewrites_addresses);
+}
+
+#[test]
+fn a_repository_does_not_say_how_remotes_are_reached() {
+    for key in [
+        "url.ext::sh -c evil.insteadof",
+        "http.proxy",
+        "http.https://good.example.proxy",
+        "http.sslverify",
+        "http.sslcainfo",
+        "http.curloptresolve",
+        "remote.origin.proxy",
+    ] {
+        assert_eq!(settings(&[("local", &format!("{key}\nx"))]).leads_astray.as_deref(), Some(key));
+        assert_eq!(settings(&[("global", &format!("{key}\nx"))]).leads_astray, None, "{key} is the person's");
+    }
+    let found = settings(&[("local", "remote.origin.url\nx"), ("local", "http.postbuffer\n1")]);
+    assert_eq!((found.leads_astray, found.remotes), (None, vec!["origin".to_owned()]));
 }
 
 #[test]
