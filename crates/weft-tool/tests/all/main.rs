@@ -17,6 +17,7 @@ mod git;
 mod git_hostile;
 mod guard;
 mod jobs;
+mod language;
 mod process;
 mod read;
 mod shell;
