@@ -18,6 +18,7 @@ mod git_hostile;
 mod guard;
 mod jobs;
 mod language;
+mod language_hostile;
 mod process;
 mod read;
 mod shell;
