@@ -34,7 +34,7 @@ $(MCP_PEERS): tests/mcp/package.json tests/mcp/package-lock.json
 	tests/mcp/node_modules/node/bin/node --version
 	touch $@
 
-# The tests of project tools run a real formatter and a real linter.
+# The tests of project tools run a real formatter, a real linter and real language servers.
 TOOL_PEERS := tests/tools/node_modules/.installed
 tool-peers: $(TOOL_PEERS)
 $(TOOL_PEERS): tests/tools/package.json tests/tools/package-lock.json

@@ -42,7 +42,11 @@ struct Bundle {
 
 const BUNDLES: [Bundle; 5] = [
     Bundle { name: "files", tools: &["apply_patch", "batch_write", "move", "delete", "preview_edit"], about: None },
-    Bundle { name: "structure", tools: &["structure_search", "structure_replace"], about: None },
+    Bundle {
+        name: "structure",
+        tools: &["structure_search", "structure_replace"],
+        about: Some("structure: search, rewrite code by syntax"),
+    },
     Bundle {
         name: "git",
         tools: &[

@@ -38,6 +38,9 @@ fn bundles_hold_what_there_is_and_the_manifest_is_short() {
     assert_eq!(tools.resolve(&json!({"bundle": "web"})).unwrap(), ["web_fetch"]);
     let meant = tools.resolve(&json!({"intent": "commit what I changed"})).unwrap();
     assert_eq!(meant.first().unwrap(), "git_commit");
+    let meant = tools.resolve(&json!({"intent": "find the definition of a symbol"})).unwrap();
+    assert_eq!(meant.first().unwrap(), "code");
+    assert!(tools.description.contains("\ncode: Errors, definitions, references, symbols (LSP)\n"));
     assert!(tools.description.len() < 900, "{}: {}", tools.description.len(), tools.description);
 }
 

@@ -8,11 +8,12 @@
 //! Where to go next: [`guard`] decides, [`tool`] is what a tool is, `tools/` holds the built-in
 //! ones, [`process`] is the only place that starts processes, [`sandbox`] what they run in, `path`
 //! knows where a path really leads, `admit` looks once more before a file is touched, `handle` is the
-//! only way to one, `web` reaches the web.
+//! only way to one, `web` reaches the web, [`language`] talks to language servers.
 
 pub mod discover;
 pub mod guard;
 pub mod jobs;
+pub mod language;
 pub mod outside;
 pub mod permission;
 pub mod process;

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::discover::Discovery;
 use crate::jobs::Jobs;
+use crate::language::{self, Languages, Patience};
 use crate::sandbox::Sandbox;
 use crate::tool::Tool;
 use crate::tools::{self, Parts};
@@ -41,7 +42,9 @@ impl Registry {
 
     /// The same, and with a person's own table of project tools.
     pub fn builtin_with(sandbox: Arc<Sandbox>, discovery: Discovery) -> Self {
-        let parts = Parts { sandbox, jobs: Arc::default(), discovery: Arc::new(discovery) };
+        let languages = Languages::new(language::built_in(), &sandbox, Patience::default());
+        let (discovery, languages) = (Arc::new(discovery), Arc::new(languages));
+        let parts = Parts { sandbox, jobs: Arc::default(), discovery, languages };
         Self { core: tools::core(&parts), extras: tools::extras(&parts), jobs: parts.jobs }
     }
 
@@ -64,6 +67,12 @@ impl Registry {
     #[must_use]
     pub fn with_fetch_through(self, client: Arc<WebClient>) -> Self {
         self.with_extra(tools::web_fetch_through(client))
+    }
+
+    /// Asks language servers of one's own.
+    #[must_use]
+    pub fn with_languages(self, languages: Languages) -> Self {
+        self.with_extra(tools::code(Arc::new(languages)))
     }
 
     /// Adds a tool that the model is told of when it asks; one of the same name is replaced.

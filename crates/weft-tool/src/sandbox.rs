@@ -117,6 +117,20 @@ impl Sandbox {
         Self { report, ..self }
     }
 
+    /// The same for what needs no network, whatever the settings let commands reach.
+    #[must_use]
+    pub fn without_network(&self) -> Self {
+        Self {
+            settings: SandboxSettings { network: Network::Off, ..self.settings.clone() },
+            places: self.places.clone(),
+            helper: Mutex::new(self.helper()),
+            support: OnceLock::new(),
+            report: Arc::clone(&self.report),
+            told: Mutex::default(),
+            ready: Mutex::default(),
+        }
+    }
+
     /// With another program as helper.
     #[must_use]
     pub fn helped_by(self, helper: Helper) -> Self {

@@ -4,6 +4,7 @@ mod apply_patch;
 mod ask_user;
 mod batch_write;
 mod check;
+mod code;
 mod delete;
 mod edit;
 mod git;
@@ -34,6 +35,7 @@ use std::sync::Arc;
 use self::runner::Runner;
 use crate::discover::Discovery;
 use crate::jobs::Jobs;
+use crate::language::Languages;
 use crate::sandbox::Sandbox;
 use crate::tool::Tool;
 use crate::web::search::SearchKey;
@@ -44,6 +46,7 @@ pub(crate) struct Parts {
     pub sandbox: Arc<Sandbox>,
     pub jobs: Arc<Jobs>,
     pub discovery: Arc<Discovery>,
+    pub languages: Arc<Languages>,
 }
 
 impl Parts {
@@ -69,7 +72,7 @@ pub(crate) fn core(parts: &Parts) -> Vec<Arc<dyn Tool>> {
 
 /// What the model is told of only when it asks.
 pub(crate) fn extras(parts: &Parts) -> Vec<Arc<dyn Tool>> {
-    let plain: [Arc<dyn Tool>; 10] = [
+    let plain: [Arc<dyn Tool>; 11] = [
         Arc::new(preview_edit::PreviewEdit),
         Arc::new(apply_patch::ApplyPatch),
         Arc::new(batch_write::BatchWrite),
@@ -80,6 +83,7 @@ pub(crate) fn extras(parts: &Parts) -> Vec<Arc<dyn Tool>> {
         Arc::new(jobs::JobsTool { jobs: Arc::clone(&parts.jobs) }),
         Arc::new(project_tools::ProjectTools { discovery: Arc::clone(&parts.discovery) }),
         Arc::new(check::Check { discovery: Arc::clone(&parts.discovery), runner: parts.runner() }),
+        code(Arc::clone(&parts.languages)),
     ];
     plain.into_iter().chain(git::all(&parts.sandbox)).collect()
 }
@@ -89,6 +93,10 @@ pub(crate) fn web(settings: &WebSettings, key: SearchKey) -> Vec<Arc<dyn Tool>> 
     let fetch: Arc<dyn Tool> = Arc::new(web_fetch::WebFetch::new(settings));
     let search = settings.search.clone().and_then(|search| web_search::WebSearch::new(search, key));
     [fetch].into_iter().chain(search.map(|search| -> Arc<dyn Tool> { Arc::new(search) })).collect()
+}
+
+pub(crate) fn code(languages: Arc<Languages>) -> Arc<dyn Tool> {
+    Arc::new(code::Code { languages })
 }
 
 pub(crate) fn web_fetch_through(client: Arc<WebClient>) -> Arc<dyn Tool> {

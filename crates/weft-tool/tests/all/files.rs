@@ -27,7 +27,8 @@ fn the_extras_can_be_called_but_are_not_told_of() {
             "structure_replace",
             "jobs",
             "project_tools",
-            "check"
+            "check",
+            "code"
         ]
     );
     for name in extras {

@@ -5,6 +5,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::disallowed_methods,
+    clippy::print_stderr,
     clippy::too_many_lines
 )]
 
@@ -18,6 +19,8 @@ mod git_hostile;
 mod git_server;
 mod guard;
 mod jobs;
+mod language;
+mod language_hostile;
 mod process;
 mod read;
 mod shell;

@@ -2,9 +2,11 @@
 
 use std::io::IsTerminal as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use weft_core::Status;
 use weft_engine::{Home, Loaded};
+use weft_tool::language::LanguageServer;
 use weft_tool::sandbox::Setting;
 
 use crate::commands::{auth, is_untouched_fork};
@@ -48,6 +50,7 @@ pub async fn run() -> anyhow::Result<Exit> {
     out::print(&rows.iter().flat_map(|provider| auth::status_row(provider, &look)).collect::<Vec<_>>());
     section("Sandbox", sandboxed);
     section("Web", web);
+    section("Language servers", language_servers(&open::workspace()?));
     section("Terminal", terminal(&look));
     Ok(if failed { Exit::Failed } else { Exit::Done })
 }
@@ -191,6 +194,15 @@ fn web(home: &Home, config: &weft_engine::Config) -> Vec<Finding> {
         }
         None => Finding::Good(format!("search with {name}")),
     }]
+}
+
+/// None of them is needed.
+fn language_servers(workspace: &Path) -> Vec<Finding> {
+    let state = |server: Arc<LanguageServer>| match server.find(workspace) {
+        Some(_) => Finding::Good(server.name.clone()),
+        None => Finding::Note(format!("{} is not installed: `{}`", server.name, server.install)),
+    };
+    weft_tool::language::built_in().into_iter().map(state).collect()
 }
 
 fn terminal(look: &Look) -> Vec<Finding> {

@@ -1,7 +1,13 @@
-//! `weft tools`: which commands test, lint, format, check and build the project in this folder.
+//! `weft tools`: which commands test, lint, format, check and build the project in this folder, and
+//! which language servers know it.
 
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
 use weft_engine::Home;
 use weft_tool::discover::{Confidence, Discovery, Found, Kind};
+use weft_tool::language::{LanguageServer, built_in};
 
 use crate::exit::Exit;
 use crate::show::rows::note;
@@ -12,10 +18,16 @@ pub fn run(kind: Option<Kind>, json: bool) -> anyhow::Result<Exit> {
     let workspace = open::workspace()?;
     let loaded = open::settings(&Home::from_env(), &workspace)?;
     let found = Discovery::new(loaded.config.project_tools).find(&workspace, false);
+    let servers = if kind.is_none() { language_servers(&workspace) } else { Vec::new() };
     let wanted = |known: Kind| kind.is_none_or(|kind| kind == known);
     if json {
         for found in found.iter().filter(|found| wanted(found.kind)) {
             out::json_line(&serde_json::to_value(found)?);
+        }
+        for (server, installed) in &servers {
+            let (name, install) = (&server.name, &server.install);
+            let row = json!({"kind": "language_server", "name": name, "installed": installed, "install": install});
+            out::json_line(&row);
         }
         return Ok(Exit::Done);
     }
@@ -30,10 +42,28 @@ pub fn run(kind: Option<Kind>, json: bool) -> anyhow::Result<Exit> {
         out::print(&[Line::new(kind.name(), BOLD)]);
         out::print(&of_kind.into_iter().map(|found| row(found, &look)).collect::<Vec<_>>());
     }
+    if !servers.is_empty() {
+        any = true;
+        out::print(&[Line::new("language server", BOLD)]);
+        out::print(
+            &servers.iter().map(|(server, installed)| server_row(server, *installed, &look)).collect::<Vec<_>>(),
+        );
+    }
     if !any {
         out::print(&note("Nothing was found here. `weft tools --help` says how to add your own.", &look));
     }
     Ok(Exit::Done)
+}
+
+/// Those that know a project in this folder, and whether they are there.
+fn language_servers(workspace: &Path) -> Vec<(Arc<LanguageServer>, bool)> {
+    let knows = |server: &Arc<LanguageServer>| server.roots.iter().any(|root| workspace.join(root).is_file());
+    built_in().into_iter().filter(knows).map(|server| (Arc::clone(&server), server.find(workspace).is_some())).collect()
+}
+
+fn server_row(server: &LanguageServer, installed: bool, look: &Look) -> Line {
+    let install = if installed { String::new() } else { format!("  not installed: {}", server.install) };
+    Line::new(server.name.clone(), CODE).with(install, DIM).indented(GUTTER).fitted(look.width, look)
 }
 
 fn row(found: &Found, look: &Look) -> Line {

@@ -107,6 +107,8 @@ fn the_project_s_tools_are_shown() {
     let rows = world.weft(&["tools", "test", "--json"]).expect(0).events();
     assert_eq!(rows[0]["command"], "./mine", "{rows:?}");
     assert!(rows.iter().all(|row| row["kind"] == "test"), "{rows:?}");
+    let server = world.weft(&["tools", "--json"]).expect(0).events().pop().unwrap();
+    assert_eq!((&server["kind"], &server["name"]), (&json!("language_server"), &json!("rust-analyzer")));
     world.weft(&["tools", "nonsense"]).expect(2);
 }
 

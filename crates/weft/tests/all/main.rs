@@ -17,6 +17,7 @@ mod chat;
 mod crash;
 mod inquiries;
 mod jobs;
+mod language;
 mod peers;
 mod run;
 mod sandbox;

@@ -8,7 +8,7 @@ use weft_script::{call, text};
 use crate::world::{Ran, World, exists, finish, wait_until};
 
 /// Whether this machine can hold everything; if not, it is said aloud and the test is not run.
-fn is_complete(world: &World) -> bool {
+pub fn is_complete(world: &World) -> bool {
     let status: Value = serde_json::from_str(&world.weft(&["sandbox", "status", "--json"]).expect(0).stdout).unwrap();
     let complete = status["notice"].is_null();
     if !complete {
@@ -174,13 +174,13 @@ fn a_world_that_waits_ends_with_weft() {
     wait_until("the end of both", || processes_with(world.home.path()).is_empty().then_some(()));
 }
 
-fn results(ran: &Ran) -> Vec<String> {
+pub fn results(ran: &Ran) -> Vec<String> {
     let finished = ran.events().into_iter().filter(|event| event["type"] == "tool_finished");
     finished.map(|event| event["output"]["text"].as_str().unwrap().to_owned()).collect()
 }
 
 /// The helpers whose orders name a folder.
-fn processes_with(home: &Path) -> Vec<String> {
+pub fn processes_with(home: &Path) -> Vec<String> {
     let lines = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).ok()?;
         String::from_utf8(line).ok()

@@ -72,7 +72,13 @@ fn a_damaged_database_is_kept_aside_and_work_goes_on() {
 fn doctor_and_models_and_completions_answer() {
     let world = World::new(vec![text("x")]);
     world.weft(&["run", "x"]).expect(0);
-    world.weft(&["doctor"]).expect(0).says("is sound").says("key from ANTHROPIC_API_KEY").says("not to a terminal");
+    world
+        .weft(&["doctor"])
+        .expect(0)
+        .says("is sound")
+        .says("key from ANTHROPIC_API_KEY")
+        .says("not to a terminal")
+        .says("gopls");
     world.weft(&["models"]).expect(0).says("anthropic/claude-sonnet-4-5").says("The default here is");
     world.weft(&["models"]).expect(0).says("`ollama/NAME`");
     let models = world.weft(&["models", "--json"]).expect(0).events();
