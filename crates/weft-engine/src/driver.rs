@@ -26,6 +26,7 @@ use weft_store::{Append, StoreError};
 use weft_tool::jobs::News;
 use weft_tool::{Context, Guard, Policy, ReadMarks, Role, Rules, guard};
 
+use crate::batch::{Batch, in_use};
 use crate::checkpoint::{self, Checkpoint};
 use crate::effects::{self, Listener, ROUND_KEY};
 use crate::engine::Shared;
@@ -54,7 +55,7 @@ pub struct Command {
     pub reply: Reply,
 }
 
-type Reply = oneshot::Sender<Result<(), EngineError>>;
+pub(crate) type Reply = oneshot::Sender<Result<(), EngineError>>;
 
 /// Something that was under way is done.
 pub enum Done {
@@ -739,74 +740,5 @@ fn admission(
         task: state.turn.as_ref().map(|turn| u64::from(turn.number)),
         estimate: chosen.estimate(state.context_tokens, request.max_output),
         cancel: cancel.clone(),
-    }
-}
-
-/// The error of a commit, for everybody who waited for it.
-fn in_use(session: SessionId, error: &EngineError) -> EngineError {
-    match error {
-        EngineError::Store(StoreError::Stale { expected, found }) => {
-            EngineError::Store(StoreError::Stale { expected: *expected, found: *found })
-        }
-        EngineError::Store(StoreError::Owned { pid }) => EngineError::InUse { session, pid: *pid },
-        other => EngineError::Stopped(other.to_string()),
-    }
-}
-
-/// What has happened since the last commit.
-#[derive(Default)]
-struct Batch {
-    inputs: VecDeque<(Input, Option<Reply>)>,
-    /// An answer among them came by mail.
-    letter: Option<AskId>,
-    /// What it tells the model of background jobs.
-    news: Vec<News>,
-}
-
-impl Batch {
-    fn of(input: Input) -> Self {
-        Self { inputs: VecDeque::from([(input, None)]), ..Self::default() }
-    }
-
-    /// Tells everybody who waits for this batch that it will not be handled.
-    fn refuse(self, session: SessionId, error: &EngineError) {
-        for reply in self.inputs.into_iter().filter_map(|(_, reply)| reply) {
-            let _ = reply.send(Err(in_use(session, error)));
-        }
-    }
-
-    fn command(&mut self, command: Command) {
-        self.inputs.push_back((*command.input, Some(command.reply)));
-    }
-
-    fn letter(&mut self, input: Input) {
-        if let Input::Answer { ask, .. } = &input {
-            self.letter = Some(*ask);
-        }
-        self.push(input);
-    }
-
-    fn push(&mut self, input: Input) {
-        self.inputs.push_back((input, None));
-    }
-
-    fn done(&mut self, done: Option<Result<Done, tokio::task::JoinError>>) {
-        // A task that panicked has said so in another way; one that was aborted is missed by nobody.
-        let Some(Ok(done)) = done else { return };
-        match done {
-            Done::Model(input) => self.push(input),
-            Done::Tool { call, outcome, output, millis, ran, news } => {
-                self.news.extend(news);
-                ran.into_iter().for_each(|ran| self.push(Input::HookRan(ran)));
-                self.push(Input::ToolDone { call, outcome, output, millis });
-            }
-            Done::Prepared { call, question, verdict, ran } => {
-                ran.into_iter().for_each(|ran| self.push(Input::HookRan(ran)));
-                self.push(Input::Prepared { call, question, verdict });
-            }
-            Done::Title(Some(title)) => self.push(Input::SetTitle(title)),
-            Done::Title(None) => {}
-            Done::Hooks(ran) => ran.into_iter().for_each(|ran| self.push(Input::HookRan(ran))),
-        }
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod audit;
+mod batch;
 mod broker;
 mod checkpoint;
 pub mod clock;

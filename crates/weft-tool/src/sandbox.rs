@@ -123,7 +123,7 @@ impl Sandbox {
         Self {
             settings: SandboxSettings { network: Network::Off, ..self.settings.clone() },
             places: self.places.clone(),
-            helper: Mutex::new(self.helper()),
+            helper: Mutex::new(locked(&self.helper).clone()),
             support: OnceLock::new(),
             report: Arc::clone(&self.report),
             told: Mutex::default(),

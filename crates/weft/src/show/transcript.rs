@@ -1,6 +1,6 @@
 //! A session told line by line, from its events and, while it runs, from what streams in between.
 
-use weft_core::event::{Event, Recorded, RoundAnswered, RoundFailed, Sampled, Withdrawn};
+use weft_core::event::{Event, FilesRestored, Recorded, RoundAnswered, RoundFailed, Sampled, Withdrawn};
 use weft_core::files::summary;
 use weft_core::message::Part;
 use weft_core::state::Queued;
@@ -118,6 +118,14 @@ impl Transcript {
         self.group(Group::Rows, rows)
     }
 
+    fn restored(&mut self, restored: &FilesRestored) -> Vec<Line> {
+        let mut lines = self.remark(&super::rows::restored(restored));
+        for kept in &restored.kept {
+            lines.extend(self.remark(&format!("`{}` was left as it is: {}.", kept.path, kept.reason)));
+        }
+        lines
+    }
+
     pub fn event(&mut self, recorded: &Recorded) -> Vec<Line> {
         match &recorded.event {
             Event::InputReceived(received) => {
@@ -203,13 +211,7 @@ impl Transcript {
                 let shows = if changed.files.is_empty() { "" } else { "`weft diff` shows it, " };
                 self.remark(&format!("{words}. {shows}`weft undo` takes it back."))
             }
-            Event::FilesRestored(restored) => {
-                let mut lines = self.remark(&super::rows::restored(restored));
-                for kept in &restored.kept {
-                    lines.extend(self.remark(&format!("`{}` was left as it is: {}.", kept.path, kept.reason)));
-                }
-                lines
-            }
+            Event::FilesRestored(restored) => self.restored(restored),
             Event::Sampled(sampled) => self.remark(&sampled_words(sampled)),
             Event::HookRan(ran) => self.remark(&format!("Hook `{}`: {}", ran.hook, ran.result)),
             Event::Unknown(unknown) => {
