@@ -131,12 +131,6 @@ impl Sandbox {
         }
     }
 
-    /// With another program as helper.
-    #[must_use]
-    pub fn helped_by(self, helper: Helper) -> Self {
-        Self { helper: Mutex::new(Some(Some(helper))), ..self }
-    }
-
     pub fn settings(&self) -> &SandboxSettings {
         &self.settings
     }
