@@ -1,7 +1,6 @@
 //! Starts what is measured, and watches its memory from outside. The only place here that starts
 //! processes and reads the clock.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
@@ -43,23 +42,6 @@ pub fn run(mut command: Command) -> anyhow::Result<Run> {
         bail!("{command:?} ended with {}:\n{}", output.status, tail(&output.stderr));
     }
     Ok(Run { started_micros, wall, output })
-}
-
-/// Starts a program, waits, then tells it what to do and waits for its end. Timed from the start if
-/// there is no waiting, else from the telling.
-pub fn run_told(mut command: Command, task: &[u8], wait: Duration) -> anyhow::Result<Duration> {
-    let mut started = Instant::now();
-    let mut child = quiet(&mut command).stdin(Stdio::piped()).spawn().context(format!("starting {command:?}"))?;
-    if !wait.is_zero() {
-        thread::sleep(wait);
-        started = Instant::now();
-    }
-    child.stdin.take().context("it has no input")?.write_all(task)?;
-    let output = child.wait_with_output()?;
-    if !output.status.success() {
-        bail!("{command:?} ended with {}:\n{}", output.status, tail(&output.stderr));
-    }
-    Ok(started.elapsed())
 }
 
 fn quiet(command: &mut Command) -> &mut Command {

@@ -1,10 +1,10 @@
 //! What the sandbox costs: `true` in it, as the product would run it, against `true` alone.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::Instant;
 
 use weft_sandbox::support::Layers;
-use weft_sandbox::{Helper, Limits, Network, Order, Places, Task};
+use weft_sandbox::{Ground, Helper, Limits, Network, Order, Places};
 
 use crate::process;
 use crate::report::{Line, Unit};
@@ -12,8 +12,6 @@ use crate::statistics::{median, p95};
 
 const RUNS: usize = 100;
 const GOAL_MS: f64 = 3.0;
-/// Far more than it takes to make a sandbox.
-const MADE_WITHIN: Duration = Duration::from_millis(60);
 
 pub fn overhead(weft: &Path) -> anyhow::Result<Vec<Line>> {
     let folder = tempfile::tempdir()?;
@@ -37,31 +35,34 @@ pub fn overhead(weft: &Path) -> anyhow::Result<Vec<Line>> {
     // As the product does: the small helper, if it lies beside.
     let beside = weft.with_file_name("weft-sandbox");
     let helper = Helper::at(if beside.is_file() { beside } else { weft.to_owned() });
-    let arguments = helper.arguments(&order, []);
-    let task = Task { cwd: workspace.into(), command: vec!["/bin/true".into()], ..Task::default() }.encode();
-    let (mut first, mut ahead, mut outside) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut makings, mut inside, mut outside) = (Vec::new(), Vec::new(), Vec::new());
+    let made = || Ground::make(&helper, &order).map_err(anyhow::Error::msg);
+    let ground = made()?;
+    let joined = Order { ground: Some(ground.joined()), ..order.clone() };
     // In turn, so that a change of the machine's mood hits all alike.
     for _ in 0..RUNS {
         outside.push(millis(process::command("/bin/true"))?);
         let mut command = process::command(helper.program());
-        command.args(&arguments);
-        first.push(process::run_told(command, &task, Duration::ZERO)?.as_secs_f64() * 1e3);
-        let mut command = process::command(helper.program());
-        command.args(&arguments);
-        ahead.push(process::run_told(command, &task, MADE_WITHIN)?.as_secs_f64() * 1e3);
+        command.args(helper.arguments(&joined, ["/bin/true".into()]));
+        inside.push(millis(command)?);
+        let started = Instant::now();
+        let another = made()?;
+        makings.push(started.elapsed().as_secs_f64() * 1e3);
+        drop(another);
     }
-    let line = |what: &str, inside: &[f64]| {
-        let note = format!(
-            "{} against {}; 95 % within {} and {}, {RUNS} runs",
-            Unit::Millis.show(median(inside)),
-            Unit::Millis.show(median(&outside)),
-            Unit::Millis.show(p95(inside)),
-            Unit::Millis.show(p95(&outside))
-        );
-        let over = median(inside) - median(&outside);
-        Line::new(format!("sandboxed `true`, over one without: {what}"), Unit::Millis, over).goal(GOAL_MS).note(note)
-    };
-    Ok(vec![line("the first of a turn", &first), line("a later one, in a sandbox made ahead", &ahead)])
+    let note = format!(
+        "{} against {}; 95 % within {} and {}, {RUNS} runs",
+        Unit::Millis.show(median(&inside)),
+        Unit::Millis.show(median(&outside)),
+        Unit::Millis.show(p95(&inside)),
+        Unit::Millis.show(p95(&outside))
+    );
+    let over = median(&inside) - median(&outside);
+    let made = "once per turn, while the model still writes its first command";
+    Ok(vec![
+        Line::new("sandboxed `true`, over one without", Unit::Millis, over).goal(GOAL_MS).note(note),
+        Line::new("making what a turn's sandboxes share", Unit::Millis, median(&makings)).note(made),
+    ])
 }
 
 fn millis(command: std::process::Command) -> anyhow::Result<f64> {

@@ -280,7 +280,7 @@ impl Driver {
             self.finish_files(&mut effects).await?;
         }
         if effects.is_empty() && self.running.is_empty() {
-            self.guard().rest(self.session).await;
+            self.guard().rest(self.session);
         }
         let committed = self.commit(!effects.is_empty()).await;
         for (reply, result) in replies {
@@ -305,8 +305,6 @@ impl Driver {
 
     /// What the turn did to the files becomes part of the log, once.
     async fn finish_files(&mut self, effects: &mut Vec<Effect>) -> Result<(), EngineError> {
-        // A sandbox that waits keeps empty folders in the workspace.
-        self.guard().rest(self.session).await;
         match self.checkpoint.finish().await {
             Ok(Some(changed)) => {
                 if let Some(shadows) = &self.shared.shadows {
@@ -570,8 +568,12 @@ impl Driver {
         self.cancel_tools = CancellationToken::new();
         let admission = admission(&chosen, state, Priority::User, &request, &self.cancel_model);
         let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
-        let listener =
-            Listener { shared: Arc::clone(&self.shared), session: self.session, workspace: state.workspace.clone() };
+        let listener = Listener {
+            shared: Arc::clone(&self.shared),
+            session: self.session,
+            workspace: state.workspace.clone(),
+            mode: state.mode,
+        };
         let otherwise = call_failed(Failure::new(FailureKind::Unknown, INTERNAL));
         launch(&mut self.running, otherwise, async move { Done::Model(listener.listen(stream, chosen).await) });
     }

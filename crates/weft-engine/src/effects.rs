@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use weft_core::event::{RoundAnswered, Spent};
-use weft_core::{Failure, FailureKind, Input, SessionId, ToolCall, Usage};
+use weft_core::{Failure, FailureKind, Input, Mode, SessionId, ToolCall, Usage};
 use weft_model::{Chunk, ChunkStream};
 use weft_tool::{Context, Finished, Guard};
 
@@ -73,6 +73,7 @@ pub struct Listener {
     pub shared: Arc<Shared>,
     pub session: SessionId,
     pub workspace: String,
+    pub mode: Mode,
 }
 
 impl Listener {
@@ -96,7 +97,10 @@ impl Listener {
                     self.publish(|| Live::Text(text.into()));
                 }
                 Some(Chunk::Thinking(text)) => self.publish(|| Live::Thinking(text.into())),
-                Some(Chunk::ToolStart { call, name }) => self.publish(|| Live::ToolBegun { call, name: name.into() }),
+                Some(Chunk::ToolStart { call, name }) => {
+                    self.expect(&chosen, &name);
+                    self.publish(|| Live::ToolBegun { call, name: name.into() });
+                }
                 Some(Chunk::ToolDelta { .. }) => {}
                 Some(Chunk::Done(answer)) => {
                     let spent = spent(answer.usage);
@@ -117,6 +121,14 @@ impl Listener {
         let workspace = self.workspace.as_ref();
         let plan = weft_core::message::calls_of(&answer.parts).map(|call| guard.plan(call, workspace)).collect();
         RoundAnswered { parts: answer.parts, stop: answer.stop, spent, plan }
+    }
+
+    /// While a model still writes a call, what it needs can be made ready.
+    fn expect(&self, chosen: &Chosen, tool: &str) {
+        if self.mode != Mode::Safe && chosen.has_tool(tool) {
+            let outputs = self.shared.home.outputs(self.session);
+            chosen.guard.expect(tool, self.session, self.workspace.as_ref(), &outputs);
+        }
     }
 
     fn publish(&self, live: impl FnOnce() -> Live) {

@@ -5,6 +5,7 @@
 //! A program that starts sandboxes calls [`dispatch`] first thing in `main`. Only then can it be its
 //! own helper; one that forgot has no sandbox and is told so, instead of running itself by mistake.
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
@@ -14,6 +15,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ground::Joined;
 use crate::policy::Policy;
 use crate::support::Layers;
 
@@ -24,6 +26,8 @@ pub const WORD: &str = "__sandbox";
 const TERMINAL: &str = "__terminal";
 /// In place of an order: try what the kernel can do and print it.
 pub(crate) const PROBE: &str = "probe";
+/// In place of a command: make the ground of an order, say so, and wait until it is taken.
+pub(crate) const GROUND: &str = "ground";
 /// The small helper's name.
 const BESIDE: &str = "weft-sandbox";
 /// The exit code when the sandbox could not be made; the command was not run.
@@ -55,6 +59,9 @@ pub struct Order {
     pub policy: Policy,
     pub cwd: PathBuf,
     pub layers: Layers,
+    /// What has been made already for all commands of a session. Without it everything is made anew.
+    #[serde(default)]
+    pub ground: Option<Joined>,
     /// Where Weft waits for the listener of the proxy.
     pub proxy: Option<PathBuf>,
     /// A file that is locked, shared, for as long as anything lives in the sandbox. What the policy
@@ -67,7 +74,7 @@ pub struct Order {
 
 impl Order {
     pub fn new(policy: Policy, cwd: impl Into<PathBuf>, layers: Layers) -> Self {
-        Self { policy, cwd: cwd.into(), layers, proxy: None, lock: None, terminal: false }
+        Self { policy, cwd: cwd.into(), layers, proxy: None, lock: None, terminal: false, ground: None }
     }
 }
 
@@ -105,12 +112,18 @@ impl Helper {
         &self.program
     }
 
-    /// The arguments that run `command` under `order`. Without a command, a [`Task`](crate::Task) is
-    /// waited for on the input.
+    /// The arguments that run `command` under `order`.
     pub fn arguments(&self, order: &Order, command: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         // Every path in an order is valid Unicode, or it would not have passed `Policy::resolved`.
         let order = serde_json::to_string(order).unwrap_or_default();
         [WORD.into(), order.into()].into_iter().chain(command).collect()
+    }
+
+    /// The arguments that make the ground of an order.
+    pub(crate) fn for_ground(&self, order: &Order) -> Vec<OsString> {
+        let mut arguments = self.arguments(order, []);
+        arguments.insert(1, GROUND.into());
+        arguments
     }
 
     /// The arguments that run `command` on the terminal that is its input, in no sandbox.
@@ -154,14 +167,18 @@ fn become_on_terminal(command: &[OsString]) -> String {
     format!("cannot start `{}`: {error}", program.to_string_lossy())
 }
 
-fn run(order: Option<OsString>, command: Vec<OsString>) -> u8 {
-    let order = order.and_then(|order| order.into_string().ok()).unwrap_or_default();
+fn run(order: Option<OsString>, mut words: VecDeque<OsString>) -> u8 {
+    let mut order = order.and_then(|order| order.into_string().ok()).unwrap_or_default();
     if order == PROBE {
         return probe();
     }
+    let for_ground = order == GROUND;
+    if for_ground {
+        order = words.pop_front().and_then(|order| order.into_string().ok()).unwrap_or_default();
+    }
     let complaint = match serde_json::from_str::<Order>(&order) {
         Err(error) => format!("the helper is started by Weft itself, with an order: {error}"),
-        Ok(order) => match enter(&order, &command) {
+        Ok(order) => match if for_ground { lay_ground(&order) } else { enter(&order, words.make_contiguous()) } {
             Ok(code) => return code,
             Err(complaint) => complaint,
         },
@@ -173,6 +190,16 @@ fn run(order: Option<OsString>, command: Vec<OsString>) -> u8 {
 #[cfg(target_os = "linux")]
 fn enter(order: &Order, command: &[OsString]) -> Result<u8, String> {
     crate::linux::enter(order, command).map_err(|error| error.to_string())
+}
+
+#[cfg(target_os = "linux")]
+fn lay_ground(order: &Order) -> Result<u8, String> {
+    crate::linux::lay_ground(order).map_err(|error| error.to_string())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn lay_ground(order: &Order) -> Result<u8, String> {
+    enter(order, &[])
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -137,13 +137,16 @@ impl Guard {
         &self.registry
     }
 
-    /// Nothing more is to be expected from a session for now.
-    pub async fn rest(&self, session: SessionId) {
-        for tool in self.registry.all() {
-            if let Some(rest) = tool.rest(session) {
-                rest.await;
-            }
+    /// A model has begun to write a call of this tool.
+    pub fn expect(&self, tool: &str, session: SessionId, workspace: &Path, outputs: &Path) {
+        if let Some(tool) = self.registry.get(tool) {
+            tool.expect(session, workspace, outputs);
         }
+    }
+
+    /// Nothing more is to be expected from a session for now.
+    pub fn rest(&self, session: SessionId) {
+        self.registry.all().for_each(|tool| tool.rest(session));
     }
 
     /// The same guard over other tools; the places for commands stay shared.

@@ -19,7 +19,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
-use weft_sandbox::{Helper, Task, helper};
+use weft_sandbox::Helper;
 
 use crate::capture::{Capture, TextStream, is_meaningful};
 pub use crate::capture::{Captured, Spill};
@@ -162,27 +162,17 @@ pub enum SpawnError {
     NoFolder(PathBuf),
     #[error("`{program}` could not be started: {source}")]
     NotStarted { program: String, source: io::Error },
-    #[error("the sandbox for it could not be made: {0}")]
-    NoSandbox(String),
 }
 
 /// Runs a process to its end, its timeout or its cancellation. Dropping the future kills it.
 pub async fn run(mut spec: Spec) -> Result<Ran, SpawnError> {
-    let Started { mut child, group, output, input, keyboard, untaken } = match &mut spec.fence {
-        _ if spec.terminal => Started::on_terminal(&mut spec)?,
-        Some(fence) => {
-            let ready = fence.take_ready();
-            let started = ready.map_or_else(|| Started::ahead(fence), Ok)?;
-            started.told(&mut spec)?
-        }
-        None => Started::at_once(&mut spec)?,
-    };
+    let begun = if spec.terminal { Started::on_terminal(&mut spec)? } else { Started::on_pipes(&mut spec)? };
+    let Started { mut child, group, output, input, keyboard } = begun;
     if let (Some(begun), Some(id)) = (spec.begun, group.id) {
         let _ = begun.send(id.as_raw_nonzero().get());
     }
     let fence = spec.fence;
     let pipe = child.stdin.take();
-    let told = input.as_ref().map_or(0, Vec::len);
     let input = Feed { first: input.unwrap_or_default(), typed: spec.typed, pipe, keyboard };
     let sink = Sink {
         capture: Capture::new(spec.spill),
@@ -196,10 +186,6 @@ pub async fn run(mut spec: Spec) -> Result<Ran, SpawnError> {
     tokio::pin! { let feeding = input.run(); }
     let mut ran = running.watch(&spec.cancel, feeding).await?;
     if let Some(fence) = fence {
-        // A command can say the same; then it was run, and must not be run again.
-        if let Some(complaint) = complaint(&ran).filter(|_| untaken.is_some_and(|input| holds_all(&input, told))) {
-            return Err(SpawnError::NoSandbox(complaint));
-        }
         ran.denial = if ran.ended.exit_code() == Some(0) { None } else { fence.explain(&ran.output.text) };
     }
     Ok(ran)
@@ -212,7 +198,7 @@ pub async fn run_attached(command: Vec<OsString>, cwd: &Path, fence: Box<Fence>)
     let not_started = |source| SpawnError::NotStarted { program: program.to_string_lossy().into_owned(), source };
     #[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
     let mut started = Command::new(fence.program());
-    started.args(fence.arguments(command, false)).current_dir(cwd);
+    started.args(fence.arguments(command, cwd, false)).current_dir(cwd);
     let mut child = started.spawn().map_err(not_started)?;
     let mut group = Group::of(&child);
     let status = loop {
@@ -228,20 +214,6 @@ pub async fn run_attached(command: Vec<OsString>, cwd: &Path, fence: Box<Fence>)
 /// In the environment of every command.
 const FOR_COMMANDS: [(&str, &str); 4] =
     [("TERM", "dumb"), ("PAGER", "cat"), ("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0")];
-/// A sandbox that is not needed is gone within this, or is killed.
-const DISMISSAL: Duration = Duration::from_secs(1);
-
-/// What the sandbox's helper said when it did not get as far as the command.
-fn complaint(ran: &Ran) -> Option<String> {
-    let not_made = ran.ended.exit_code() == Some(i32::from(helper::NOT_MADE));
-    let said = ran.output.text.trim_end().strip_prefix(helper::COMPLAINT);
-    said.filter(|_| not_made).map(str::to_owned)
-}
-
-/// Whether nothing of what was written has been read.
-fn holds_all(input: &io::PipeReader, written: usize) -> bool {
-    rustix::io::ioctl_fionread(input).is_ok_and(|held| held == written as u64)
-}
 
 /// The shell that models write for, where there is one.
 pub fn shell() -> &'static str {
@@ -258,47 +230,47 @@ pub fn is_secret_variable(name: &str) -> bool {
     name.starts_with("_AWS_") || name == "_PGPASSWORD" || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// A process that has begun: the command itself, or a sandbox that waits to be told what to run.
-pub(crate) struct Started {
+/// A process that has begun: the command itself, or the helper that becomes it.
+struct Started {
     child: Child,
     group: Group,
     output: pipe::Receiver,
     /// What it is to read.
     input: Option<Vec<u8>>,
-    /// Where to type: into a terminal, or a sandbox made ahead.
+    /// The terminal to type into.
     keyboard: Option<pipe::Sender>,
-    /// The other end of that, to see whether a sandbox has taken its task.
-    untaken: Option<io::PipeReader>,
 }
 
 // Nothing here may need `pre_exec`: without it the standard library starts the process with
 // posix_spawn, which stays fast however much memory this process has.
 impl Started {
     #[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
-    fn at_once(spec: &mut Spec) -> Result<Self, SpawnError> {
+    fn on_pipes(spec: &mut Spec) -> Result<Self, SpawnError> {
         let (program, arguments) = words(&spec.program);
-        let mut command = Command::new(&program);
-        command.args(arguments).process_group(0).stdin(if spec.reads() { Stdio::piped() } else { Stdio::null() });
+        let mut command = match &spec.fence {
+            // It makes a session of its own, which only one that leads no group can.
+            Some(fence) => fenced(fence, &program, arguments, spec),
+            None => {
+                let mut command = Command::new(&program);
+                command.args(arguments).process_group(0);
+                command
+            }
+        };
+        command.stdin(if spec.reads() { Stdio::piped() } else { Stdio::null() });
         spec.furnish(&mut command);
         let input = spec.stdin.take();
         Self::spawn(command, input, spec.quiet).map_err(|source| spec.refused(&program, source))
     }
 
-    /// With a terminal of its own, in the sandbox or outside. One that waits cannot be used: it has none.
+    /// With a terminal of its own, in the sandbox or outside.
     #[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
     fn on_terminal(spec: &mut Spec) -> Result<Self, SpawnError> {
         let (program, arguments) = words(&spec.program);
-        let line = [program.clone()].into_iter().chain(arguments.iter().cloned());
-        let mut command = match (&mut spec.fence, Helper::of_this_program()) {
-            (Some(fence), _) => {
-                drop(fence.take_ready());
-                let mut command = Command::new(fence.program());
-                command.args(fence.arguments(line, true));
-                command
-            }
+        let mut command = match (&spec.fence, Helper::of_this_program()) {
+            (Some(fence), _) => fenced(fence, &program, arguments, spec),
             (None, Some(helper)) => {
                 let mut command = Command::new(helper.program());
-                command.args(helper.on_terminal(line));
+                command.args(helper.on_terminal([program.clone()].into_iter().chain(arguments)));
                 command
             }
             (None, None) => {
@@ -322,21 +294,7 @@ impl Started {
         command.stdin(theirs.try_clone()?).stdout(theirs.try_clone()?).stderr(theirs);
         let child = command.spawn()?;
         let group = Group::of(&child);
-        Ok(Self { child, group, output, input, keyboard: Some(keyboard), untaken: None })
-    }
-
-    /// A sandbox in which nothing runs yet.
-    #[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
-    pub fn ahead(fence: &Fence) -> Result<Self, SpawnError> {
-        let make = || -> io::Result<Self> {
-            let (reader, writer) = io::pipe()?;
-            // It makes a session of its own, which only one that leads no group can.
-            let mut command = Command::new(fence.program());
-            command.args(fence.arguments([], false)).env_clear().current_dir("/").stdin(reader.try_clone()?);
-            let keyboard = Some(pipe::Sender::from_owned_fd(OwnedFd::from(writer))?);
-            Ok(Self { keyboard, untaken: Some(reader), ..Self::spawn(command, None, false)? })
-        };
-        make().map_err(|error| SpawnError::NoSandbox(format!("could not be started: {error}")))
+        Ok(Self { child, group, output, input, keyboard: Some(keyboard) })
     }
 
     fn spawn(mut command: Command, input: Option<Vec<u8>>, quiet: bool) -> io::Result<Self> {
@@ -345,40 +303,16 @@ impl Started {
         command.stdout(writer.try_clone()?).stderr(if quiet { Stdio::null() } else { writer.into() });
         let child = command.spawn()?;
         let group = Group::of(&child);
-        Ok(Self { child, group, output, input, keyboard: None, untaken: None })
+        Ok(Self { child, group, output, input, keyboard: None })
     }
+}
 
-    /// Whether it still waits.
-    pub fn is_waiting(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
-    }
-
-    fn told(mut self, spec: &mut Spec) -> Result<Self, SpawnError> {
-        if !spec.cwd.is_dir() {
-            return Err(SpawnError::NoFolder(spec.cwd.clone()));
-        }
-        let (program, arguments) = words(&spec.program);
-        let kept = std::env::vars_os().filter(|(name, value)| !is_kept_back(name, value, spec));
-        let own = FOR_COMMANDS.iter().map(|(name, value)| (name.into(), value.into()));
-        let environment = kept.chain(own).chain(spec.env.iter().cloned()).collect();
-        let task = Task {
-            cwd: spec.cwd.clone().into(),
-            command: [program].into_iter().chain(arguments).collect(),
-            environment,
-            reads: spec.reads(),
-            quiet: spec.quiet,
-        };
-        let mut input = task.encode();
-        input.extend(spec.stdin.take().unwrap_or_default());
-        self.input = Some(input);
-        Ok(self)
-    }
-
-    /// Lets go of a sandbox that nobody needs, and waits until it is gone.
-    pub async fn dismiss(mut self) {
-        drop(self.keyboard.take());
-        let _ = tokio::time::timeout(DISMISSAL, self.child.wait()).await;
-    }
+#[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
+fn fenced(fence: &Fence, program: &OsStr, arguments: Vec<OsString>, spec: &Spec) -> Command {
+    let words = [program.to_owned()].into_iter().chain(arguments);
+    let mut command = Command::new(fence.program());
+    command.args(fence.arguments(words, &spec.cwd, spec.terminal));
+    command
 }
 
 fn words(program: &Program) -> (OsString, Vec<OsString>) {
@@ -402,7 +336,7 @@ impl Spec {
         self.stdin.is_some() || self.typed.is_some()
     }
 
-    /// Where a command that is started at once runs, and what is in its environment.
+    /// Where a command runs, and what is in its environment.
     fn furnish(&self, command: &mut Command) {
         command.current_dir(&self.cwd);
         for (name, value) in std::env::vars_os() {

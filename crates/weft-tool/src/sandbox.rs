@@ -1,15 +1,15 @@
-//! Which sandbox a session's commands run in: the settings, what this machine can hold, and one
-//! fence per command. How a sandbox is made is the business of `weft-sandbox`.
+//! Which sandbox a session's commands run in: the settings, what this machine can hold, one ground for
+//! a session's turn and one fence per command. How they are made is the business of `weft-sandbox`.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Deserializer};
@@ -19,18 +19,16 @@ use weft_sandbox::proxy::Proxy;
 pub use weft_sandbox::proxy::{Report, Verdict, Visit};
 pub use weft_sandbox::support::Held;
 use weft_sandbox::support::{Choice, Layers};
+use weft_sandbox::{Ground, Limits, Order, Places, denial};
 pub use weft_sandbox::{Helper, Network, Setting, Support, dispatch};
-use weft_sandbox::{Limits, Order, Places, denial};
-
-use crate::process::Started;
 
 /// A session's temporary files are kept this long after their last use.
 const KEEP_TEMPORARY: Duration = Duration::from_secs(3 * 24 * 3600);
 
-/// One that was made longer ago knows too little of what others have done meanwhile.
-const LONGEST_READY: Duration = Duration::from_secs(10);
-/// In all sessions together.
-const MOST_READY: usize = 8;
+/// How many sessions' grounds are kept between commands.
+const MOST_KEPT: usize = 64;
+/// A command that asks for hosts without end is told of the first.
+const MOST_BLOCKED: usize = 10_000;
 
 /// What the settings say: one word, or a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -62,8 +60,24 @@ pub struct Sandbox {
     support: OnceLock<Support>,
     report: Report,
     told: Mutex<HashSet<SessionId>>,
-    /// For the next command of a session whose turn goes on.
-    ready: Mutex<HashMap<SessionId, Box<Fence>>>,
+    grounds: Mutex<HashMap<SessionId, Kept>>,
+}
+
+/// A session's ground. It stays while its turn goes on, and while something runs on it.
+#[derive(Default)]
+struct Kept {
+    for_the_turn: Option<Arc<Base>>,
+    latest: Weak<Base>,
+    /// Held by who makes one: a command that comes meanwhile waits for it and makes no other.
+    making: Arc<Mutex<()>>,
+}
+
+/// A ground, with the way to the network that leads off it.
+struct Base {
+    ground: Ground,
+    _proxy: Option<Proxy>,
+    /// Which hosts were asked for and not let through, in order.
+    blocked: Arc<Mutex<Vec<String>>>,
 }
 
 /// How one command is to be run.
@@ -79,17 +93,17 @@ pub enum Plan {
 pub struct Fence {
     helper: Helper,
     order: Order,
-    proxy: Option<Proxy>,
-    blocked: Arc<Mutex<Vec<String>>>,
-    ready: Option<Ready>,
+    /// Absent where there are no namespaces.
+    base: Option<Arc<Base>>,
+    /// How many hosts had been blocked on its ground before it.
+    blocked_before: usize,
 }
 
-/// A sandbox that is made and waits for its command.
-struct Ready {
-    started: Started,
-    since: Instant,
-    /// What was hidden and protected when it was made. A mount stays with a file, not with a name.
-    files: Vec<Option<(u64, u64)>>,
+impl Kept {
+    /// Something runs on it, or it is just being made.
+    fn is_in_use(&self) -> bool {
+        self.latest.strong_count() > usize::from(self.for_the_turn.is_some()) || Arc::strong_count(&self.making) > 1
+    }
 }
 
 impl Sandbox {
@@ -101,7 +115,7 @@ impl Sandbox {
             support: OnceLock::new(),
             report: Arc::new(|_| {}),
             told: Mutex::default(),
-            ready: Mutex::default(),
+            grounds: Mutex::default(),
         }
     }
 
@@ -127,7 +141,7 @@ impl Sandbox {
             support: OnceLock::new(),
             report: Arc::clone(&self.report),
             told: Mutex::default(),
-            ready: Mutex::default(),
+            grounds: Mutex::default(),
         }
     }
 
@@ -145,9 +159,8 @@ impl Sandbox {
         locked(&self.helper).get_or_insert_with(found).clone()
     }
 
-    /// To be asked when a sandbox could not be made: whether too much was hoped for, so that another
-    /// plan may work.
-    pub fn hoped_for_too_much(&self) -> bool {
+    /// When a ground could not be made: whether too much was hoped for, so that another plan may work.
+    fn hoped_for_too_much(&self) -> bool {
         // The program beside this one may be of another version.
         let own = Helper::of_this_program().filter(|own| self.helper().is_some_and(|helper| helper != *own));
         if let Some(own) = own {
@@ -162,7 +175,7 @@ impl Sandbox {
         if self.settings.mode == Setting::Off {
             return Ok(Plan::Plain { notice: None });
         }
-        // A helper that cannot do all it is told runs nothing, so there is no harm in trying.
+        // A helper that cannot do all it is told does nothing, so there is no harm in trying.
         let choice = match self.support.get() {
             None if self.helper().is_some() => Ok(Choice::Sandboxed(Layers::ALL)),
             Some(_) | None => self.support().choose(self.settings.mode, &self.settings.network),
@@ -177,6 +190,19 @@ impl Sandbox {
             Err(error) => return Err(error.to_string()),
         };
         let Some(helper) = self.helper() else { return Ok(Plan::Plain { notice: None }) };
+        let mut order = self.order(session, workspace, outputs, layers)?;
+        let base = match layers.namespaces.then(|| self.base(session, &helper, &order)) {
+            None => None,
+            Some(Ok(base)) => Some(base),
+            Some(Err(_)) if self.hoped_for_too_much() => return self.plan(session, workspace, outputs),
+            Some(Err(error)) => return Err(format!("its sandbox could not be made: {error}")),
+        };
+        order.ground = base.as_ref().map(|base| base.ground.joined());
+        let blocked_before = base.as_ref().map_or(0, |base| locked(&base.blocked).len());
+        Ok(Plan::Fenced(Box::new(Fence { helper, order, base, blocked_before })))
+    }
+
+    fn order(&self, session: SessionId, workspace: &Path, outputs: &Path, layers: Layers) -> Result<Order, String> {
         let temp = self.temporary(session).map_err(|error| format!("no temporary folder could be made: {error}"))?;
         let places = Places {
             workspace: workspace.to_owned(),
@@ -191,44 +217,59 @@ impl Sandbox {
         let policy = policy.resolved().map_err(|error| error.to_string())?;
         let mut order = Order::new(policy, workspace, layers);
         order.lock = Some(self.places.temporary.join(lock_name(workspace)));
-        let ready = locked(&self.ready).remove(&session);
-        if let Some(mut ready) = ready
-            && ready.is_for(&order)
-        {
-            return Ok(Plan::Fenced(ready));
-        }
-        let mut fence = Fence { helper, order, proxy: None, blocked: Arc::default(), ready: None };
-        if let Network::Proxy { allowed } = &self.settings.network {
-            let proxy = self.proxy(allowed.clone(), Arc::clone(&fence.blocked));
-            let proxy = proxy.map_err(|error| format!("the network proxy could not be started: {error}"))?;
-            fence.order.proxy = Some(proxy.socket().to_owned());
-            fence.proxy = Some(proxy);
-        }
-        Ok(Plan::Fenced(Box::new(fence)))
+        Ok(order)
     }
 
-    /// Makes the sandbox for a session's next command while this one runs: that takes longer than
-    /// most commands.
-    pub(crate) fn make_ready(&self, session: SessionId, workspace: &Path, outputs: &Path) {
-        if locked(&self.ready).len() >= MOST_READY {
-            return;
+    /// The session's ground, if it still is as good as a new one; else a new one.
+    fn base(&self, session: SessionId, helper: &Helper, order: &Order) -> Result<Arc<Base>, String> {
+        let making = Arc::clone(&locked(&self.grounds).entry(session).or_default().making);
+        let _making = locked(&making);
+        let latest = locked(&self.grounds).get(&session).and_then(|kept| kept.latest.upgrade());
+        if let Some(latest) = latest.filter(|latest| latest.ground.is_for(order)) {
+            return Ok(latest);
         }
-        let Ok(Plan::Fenced(mut fence)) = self.plan(session, workspace, outputs) else { return };
-        if fence.ready.is_none() {
-            let files = files(&fence.order.policy);
-            let Ok(started) = Started::ahead(&fence) else { return };
-            fence.ready = Some(Ready { started, since: Instant::now(), files });
+        let blocked = Arc::default();
+        let mut order = order.clone();
+        let proxy = match &self.settings.network {
+            Network::Off | Network::Open => None,
+            Network::Proxy { allowed } => {
+                let proxy = self.proxy(allowed.clone(), Arc::clone(&blocked));
+                Some(proxy.map_err(|error| format!("the network proxy could not be started: {error}"))?)
+            }
+        };
+        order.proxy = proxy.as_ref().map(|proxy| proxy.socket().to_owned());
+        let base = Arc::new(Base { ground: Ground::make(helper, &order)?, _proxy: proxy, blocked });
+        locked(&self.grounds).entry(session).or_default().latest = Arc::downgrade(&base);
+        Ok(base)
+    }
+
+    /// Lets a session's ground stay until it rests: a turn that runs one command mostly runs more.
+    pub(crate) fn keep(&self, session: SessionId, fence: &Fence) {
+        let Some(base) = &fence.base else { return };
+        let mut grounds = locked(&self.grounds);
+        if grounds.len() >= MOST_KEPT {
+            grounds.retain(|_, kept| kept.is_in_use());
         }
-        locked(&self.ready).insert(session, fence);
+        grounds.entry(session).or_default().for_the_turn = Some(Arc::clone(base));
+    }
+
+    pub(crate) fn has_kept(&self, session: SessionId) -> bool {
+        locked(&self.grounds).get(&session).is_some_and(|kept| kept.for_the_turn.is_some())
     }
 
     /// No more commands are to be expected from a session now.
-    pub(crate) async fn rest(&self, session: SessionId) {
-        let fence = locked(&self.ready).remove(&session);
-        if let Some(mut fence) = fence
-            && let Some(ready) = fence.ready.take()
-        {
-            ready.started.dismiss().await;
+    pub(crate) fn rest(&self, session: SessionId) {
+        let mut grounds = locked(&self.grounds);
+        let Some(kept) = grounds.get_mut(&session) else { return };
+        let gone = if kept.is_in_use() {
+            kept.for_the_turn.take()
+        } else {
+            grounds.remove(&session).and_then(|kept| kept.for_the_turn)
+        };
+        drop(grounds);
+        // Letting go of the last hold on it takes the kernel a while.
+        if let (Some(gone), Ok(runtime)) = (gone, tokio::runtime::Handle::try_current()) {
+            runtime.spawn_blocking(move || drop(gone));
         }
     }
 
@@ -237,7 +278,7 @@ impl Sandbox {
         let note = move |visit: &Visit| {
             if matches!(visit.verdict, Verdict::Blocked(_)) {
                 let mut blocked = locked(&blocked);
-                if !blocked.contains(&visit.host) {
+                if blocked.len() < MOST_BLOCKED {
                     blocked.push(visit.host.clone());
                 }
             }
@@ -257,36 +298,30 @@ impl Sandbox {
 }
 
 impl Fence {
-    /// Whether it is as good as one that would be made now.
-    fn is_for(&mut self, order: &Order) -> bool {
-        let Some(ready) = &mut self.ready else { return false };
-        let wanted = Order { proxy: self.order.proxy.clone(), ..order.clone() };
-        self.order == wanted
-            && ready.since.elapsed() < LONGEST_READY
-            && ready.started.is_waiting()
-            && ready.files == files(&order.policy)
-    }
-
-    /// The sandbox, if it has been made already.
-    pub(crate) fn take_ready(&mut self) -> Option<Started> {
-        self.ready.take().map(|ready| ready.started)
-    }
-
     pub(crate) fn program(&self) -> &Path {
         self.helper.program()
     }
 
     /// `terminal`: what the command reads is a terminal, which is to control it.
-    pub(crate) fn arguments(&self, command: impl IntoIterator<Item = OsString>, terminal: bool) -> Vec<OsString> {
-        if terminal {
-            return self.helper.arguments(&Order { terminal, ..self.order.clone() }, command);
-        }
-        self.helper.arguments(&self.order, command)
+    pub(crate) fn arguments(
+        &self,
+        command: impl IntoIterator<Item = OsString>,
+        cwd: &Path,
+        terminal: bool,
+    ) -> Vec<OsString> {
+        self.helper.arguments(&Order { cwd: cwd.to_owned(), terminal, ..self.order.clone() }, command)
     }
 
     /// What to tell a model whose command failed in a way that looks like the sandbox's doing.
     pub(crate) fn explain(&self, output: &str) -> Option<String> {
-        let blocked = locked(&self.blocked);
+        let mut blocked: Vec<String> = Vec::new();
+        if let Some(base) = &self.base {
+            for host in locked(&base.blocked).iter().skip(self.blocked_before) {
+                if !blocked.contains(host) {
+                    blocked.push(host.clone());
+                }
+            }
+        }
         denial::explain(output, &self.order.policy.network, &blocked)
     }
 }
@@ -304,13 +339,6 @@ impl Drop for Fence {
             }
         }
     }
-}
-
-/// Which files stand behind the names in a policy.
-fn files(policy: &weft_sandbox::Policy) -> Vec<Option<(u64, u64)>> {
-    let lists = [&policy.writable, &policy.protected, &policy.unreadable, &policy.readable];
-    let file = |path: &PathBuf| fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()));
-    lists.into_iter().flatten().map(file).collect()
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

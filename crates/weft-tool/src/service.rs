@@ -52,7 +52,7 @@ impl Service {
                 let mut command = Command::new(fence.program());
                 let words = std::iter::once(spec.program.clone()).chain(spec.args.iter().cloned());
                 // A sandbox makes a session of its own, which only one that leads no group can.
-                command.args(fence.arguments(words, false));
+                command.args(fence.arguments(words, &spec.cwd, false));
                 command
             }
             None => {

@@ -54,10 +54,12 @@ pub trait Tool: Send + Sync {
 
     fn run<'a>(&'a self, permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished>;
 
+    /// A model has begun to write a call: what takes time and changes nothing can be made ready for it.
+    /// Does not wait.
+    fn expect(&self, _session: SessionId, _workspace: &Path, _outputs: &Path) {}
+
     /// A session's turn is over: what was kept for its next call can go.
-    fn rest(&self, _session: SessionId) -> Option<BoxFuture<'_, ()>> {
-        None
-    }
+    fn rest(&self, _session: SessionId) {}
 }
 
 /// Takes output while a command still runs.

@@ -1,9 +1,13 @@
 //! Making the sandbox, on Linux, from within the helper.
 //!
 //! With namespaces (the usual case) there are three processes: the helper waits and passes on how
-//! the command ended; a child of it is the first process of the new world, arranges the mounts and
+//! the command ended; a child of it is the first process of the new world, finishes its mounts and
 //! gathers orphans; the command is its child. Whoever kills the group kills the first process, and
 //! with it everything in its world. Without namespaces the helper itself becomes the command.
+//!
+//! The ground (users, network, messages, and all mounts that do not depend on the command) takes the
+//! most time. It can be made once by [`lay_ground`] and joined by later helpers, each of which then
+//! has its own processes and its own copy of the mounts.
 
 mod fence;
 mod filter;
@@ -15,17 +19,14 @@ mod sys;
 mod worlds;
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use crate::helper::Order;
-use crate::policy::Network;
-use crate::task::Task;
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {what}: {source}")]
@@ -50,66 +51,50 @@ impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
     }
 }
 
-/// Makes the sandbox and becomes the command. Returns an exit code only in the process that waits,
-/// and where no command came.
+/// Makes the sandbox and becomes the command. Returns an exit code only in the process that waits.
 pub fn enter(order: &Order, command: &[OsString]) -> Result<u8, EnterError> {
     // A session of its own has no terminal to type into or to listen at.
     let _ = rustix::process::setsid();
     sys::close_on_exec_all().doing("let go of what is open")?;
     limits::apply(&order.policy.limits).doing("set the limits")?;
-    let mut environment = Vec::new();
-    if order.layers.namespaces {
-        let sockets = mounts::foreign_sockets(&order.policy);
-        let reserved = mounts::reserve(order)?;
-        let own_network = order.policy.network != Network::Open;
-        worlds::leave(own_network)?;
-        if own_network {
-            network::switch_loopback_on()?;
-        }
-        if let Some(proxy) = &order.proxy {
-            environment = network::offer_proxy(proxy)?;
-        }
-        limits::apply_in_own_world(&order.policy.limits).doing("limit the number of processes")?;
-        let first = match worlds::begin(reserved)? {
-            worlds::Side::Outside(outside) => return Ok(outside.wait()),
-            worlds::Side::First(first) => first,
-        };
-        mounts::arrange(order, &sockets)?;
-        environment.extend(mounts::environment());
+    if !order.layers.namespaces {
         lock(order)?;
-        let Some(command) = command_of(order, command)? else { return Ok(0) };
-        first.run(|| become_command(order, command, environment))
-    } else {
-        environment.push(("TMPDIR".into(), order.policy.temp.clone().into()));
-        lock(order)?;
-        let Some(command) = command_of(order, command)? else { return Ok(0) };
-        Err(become_command(order, command, environment))
+        return Err(become_command(order, command, [("TMPDIR".into(), order.policy.temp.clone().into())]));
     }
+    let sockets = mounts::foreign_sockets(&order.policy);
+    let reserved = mounts::reserve(order)?;
+    let proxy = match &order.ground {
+        Some(ground) => {
+            worlds::join(ground)?;
+            worlds::split()?;
+            ground.proxy.clone()
+        }
+        None => worlds::leave(order, true)?,
+    };
+    limits::apply_in_own_world(&order.policy.limits).doing("limit the number of processes")?;
+    let first = match worlds::begin(reserved)? {
+        worlds::Side::Outside(outside) => return Ok(outside.wait()),
+        worlds::Side::First(first) => first,
+    };
+    if order.ground.is_none() {
+        mounts::lay_ground(&order.policy)?;
+    }
+    mounts::finish(order, &sockets)?;
+    lock(order)?;
+    let environment = mounts::environment().into_iter().chain(network::environment(proxy.as_deref()));
+    first.run(|| become_command(order, command, environment))
 }
 
-/// What to run: what was given, or what is told now that everything is made.
-#[allow(clippy::disallowed_methods, reason = "the helper becomes the command that process.rs started it for")]
-fn command_of(order: &Order, given: &[OsString]) -> Result<Option<Command>, EnterError> {
-    if let Some((program, arguments)) = given.split_first() {
-        let mut command = Command::new(program);
-        command.args(arguments).current_dir(&order.cwd);
-        return Ok(Some(command));
-    }
-    // Not through the library's buffer: what follows the task belongs to the command.
-    let input = rustix::stdio::stdin().try_clone_to_owned().doing("take hold of the input")?;
-    let Some(task) = Task::receive(File::from(input)).doing("hear what to run")? else { return Ok(None) };
-    let Some((program, arguments)) = task.command.split_first() else {
-        return Err(io::Error::from(io::ErrorKind::InvalidInput)).doing("run nothing");
-    };
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(&task.cwd).env_clear().envs(task.environment);
-    if !task.reads {
-        command.stdin(Stdio::null());
-    }
-    if task.quiet {
-        command.stderr(Stdio::null());
-    }
-    Ok(Some(command))
+/// Makes what all commands of a session share, says so, and waits until whoever wants it has taken
+/// hold of it. That this process can then give up everything shows that a command can.
+pub fn lay_ground(order: &Order) -> Result<u8, EnterError> {
+    let proxy = worlds::leave(order, false)?;
+    mounts::lay_ground(&order.policy)?;
+    lock(order)?;
+    let said = format!("{}\n", proxy.unwrap_or_default());
+    io::Write::write_all(&mut io::stdout(), said.as_bytes()).doing("say that the ground is made")?;
+    let _ = io::Read::read(&mut io::stdin(), &mut [0]);
+    Ok(0)
 }
 
 /// Gives up every privilege, for good.
@@ -145,12 +130,19 @@ fn drop_capabilities(own_world: bool) -> io::Result<()> {
     Ok(rustix::thread::set_capabilities(None, none)?)
 }
 
-fn become_command(order: &Order, mut command: Command, environment: Vec<(OsString, OsString)>) -> EnterError {
+#[allow(clippy::disallowed_methods, reason = "the helper becomes the command that process.rs started it for")]
+fn become_command(
+    order: &Order,
+    command: &[OsString],
+    environment: impl IntoIterator<Item = (OsString, OsString)>,
+) -> EnterError {
+    let nothing = || EnterError { what: "run nothing".to_owned(), source: io::ErrorKind::InvalidInput.into() };
+    let Some((program, arguments)) = command.split_first() else { return nothing() };
     if order.terminal
         && let Err(source) = crate::helper::take_terminal()
     {
         return EnterError { what: "take the terminal".to_owned(), source };
     }
-    let source = command.envs(environment).exec();
-    EnterError { what: format!("start `{}`", command.get_program().to_string_lossy()), source }
+    let source = Command::new(program).args(arguments).envs(environment).exec();
+    EnterError { what: format!("start `{}`", program.to_string_lossy()), source }
 }

@@ -40,13 +40,12 @@ pub fn environment() -> Vec<(OsString, OsString)> {
     caches.map(|(name, value)| (name.into(), value.into())).into()
 }
 
-pub fn arrange(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
-    let policy = &order.policy;
+/// All that does not depend on the command.
+pub fn lay_ground(policy: &Policy) -> Result<(), EnterError> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).doing("part from other mounts")?;
     let kept = Kept::take(policy)?;
     restrict(Path::new("/"), READ_ONLY | TAME)?;
     own_devices(kept.devices)?;
-    own_processes(order)?;
     for (folder, temp) in TEMPORARY.iter().zip(kept.temp) {
         attach(&temp, Path::new(folder))?;
     }
@@ -62,14 +61,29 @@ pub fn arrange(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
         attach(&tree, &path)?;
     }
     open_and_protect(kept.writable, policy)?;
-    for path in &policy.reserved {
-        lay_read_only(path)?;
-    }
     for path in policy.unreadable.iter().filter(|path| !covers.contains(path)) {
         hide(path)?;
     }
     for (path, tree) in kept.readable {
         attach(&tree, &path)?;
+    }
+    for folder in covers {
+        restrict_one(&folder)?;
+    }
+    restrict_one(Path::new("/dev"))
+}
+
+/// What each command has of its own: processes to see, terminals, shared memory, and what came into
+/// being since the ground was laid.
+pub fn finish(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
+    own_processes(order)?;
+    let shared = MountFlags::NOSUID | MountFlags::NODEV;
+    mount("tmpfs", "/dev/shm", "tmpfs", shared, c"mode=1777").doing("make /dev/shm")?;
+    let terminals = MountFlags::NOSUID | MountFlags::NOEXEC;
+    let options = c"newinstance,ptmxmode=0666,mode=0600";
+    mount("devpts", "/dev/pts", "devpts", terminals, options).doing("make /dev/pts")?;
+    for path in &order.policy.reserved {
+        lay_read_only(path)?;
     }
     for path in sockets {
         let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
@@ -77,10 +91,7 @@ pub fn arrange(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
             attach(&clone(Path::new(BLANK_FILE), false)?, path)?;
         }
     }
-    for folder in covers {
-        restrict_one(&folder)?;
-    }
-    restrict_one(Path::new("/dev"))
+    Ok(())
 }
 
 /// Outer things first: what is writable may hold what is protected, and the other way round.
@@ -164,10 +175,7 @@ fn own_devices(devices: Vec<(&'static str, OwnedFd)>) -> Result<(), EnterError> 
             File::create(dev.join(name))?;
             move_mount(&device, "", CWD, dev.join(name), MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
         }
-        let shared = MountFlags::NOSUID | MountFlags::NODEV;
-        mount("tmpfs", dev.join("shm"), "tmpfs", shared, c"mode=1777")?;
-        let terminals = MountFlags::NOSUID | MountFlags::NOEXEC;
-        Ok(mount("devpts", dev.join("pts"), "devpts", terminals, c"newinstance,ptmxmode=0666,mode=0600")?)
+        Ok(())
     };
     make().doing("furnish /dev")
 }

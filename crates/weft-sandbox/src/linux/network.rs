@@ -48,8 +48,8 @@ fn loopback_on() -> io::Result<()> {
     }
 }
 
-/// Listens on the loopback, hands the listener to Weft, and says how programs find it.
-pub fn offer_proxy(waiting: &Path) -> Result<Vec<(OsString, OsString)>, EnterError> {
+/// Listens on the loopback, hands the listener to Weft, and says where that is.
+pub fn offer_proxy(waiting: &Path) -> Result<String, EnterError> {
     let weft = UnixStream::connect(waiting).doing("reach Weft's proxy")?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).doing("listen on the loopback")?;
     let address = listener.local_addr().doing("listen on the loopback")?;
@@ -58,9 +58,14 @@ pub fn offer_proxy(waiting: &Path) -> Result<Vec<(OsString, OsString)>, EnterErr
     let handed = [listener.as_fd()];
     ancillary.push(SendAncillaryMessage::ScmRights(&handed));
     sendmsg(&weft, &[IoSlice::new(&[0])], &mut ancillary, SendFlags::empty()).doing("hand the listener over")?;
-    let url = OsString::from(format!("http://{address}"));
+    Ok(format!("http://{address}"))
+}
+
+/// How programs find the proxy.
+pub fn environment(proxy: Option<&str>) -> Vec<(OsString, OsString)> {
+    let Some(url) = proxy.map(OsString::from) else { return Vec::new() };
     let here = OsString::from("localhost,127.0.0.1,::1");
     let names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
     let proxies = names.into_iter().map(|name| (name.into(), url.clone()));
-    Ok(proxies.chain([("NO_PROXY".into(), here.clone()), ("no_proxy".into(), here)]).collect())
+    proxies.chain([("NO_PROXY".into(), here.clone()), ("no_proxy".into(), here)]).collect()
 }

@@ -7,7 +7,7 @@ use landlock::{ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Landloc
 use rustix::process::{WaitOptions, waitpid};
 
 use super::sys::{self, Forked};
-use super::{Doing as _, EnterError, filter, limits, mounts, network, worlds};
+use super::{Doing as _, EnterError, filter, limits, mounts, worlds};
 use crate::helper::Order;
 use crate::policy::{Limits, Network, Policy};
 use crate::support::{Layers, Support};
@@ -38,6 +38,7 @@ fn order(process_limit: bool) -> Order {
         policy,
         cwd: PathBuf::from("/"),
         layers: Layers { namespaces: true, landlock: true, process_limit },
+        ground: None,
         proxy: None,
         lock: None,
         terminal: false,
@@ -47,10 +48,10 @@ fn order(process_limit: bool) -> Order {
 /// All that a command is given, but the command.
 fn own_world(process_limit: bool) -> Result<(), EnterError> {
     let order = order(process_limit);
-    worlds::leave(true)?;
-    network::switch_loopback_on()?;
+    worlds::leave(&order, true)?;
     limits::apply_in_own_world(&order.policy.limits).doing("limit the number of processes")?;
-    in_child(|| mounts::arrange(&order, &[])).map_err(std::io::Error::other).doing("arrange the file system")
+    let arrange = || mounts::lay_ground(&order.policy).and_then(|()| mounts::finish(&order, &[]));
+    in_child(arrange).map_err(std::io::Error::other).doing("arrange the file system")
 }
 
 /// Does something in a child, so that it changes nothing here, and says why it failed.

@@ -3,14 +3,18 @@
 
 use std::fs::{self, File};
 use std::io::{PipeReader, PipeWriter, Read as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::path::PathBuf;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, wait, waitpid};
-use rustix::thread::UnshareFlags;
+use rustix::thread::{LinkNameSpaceType, UnshareFlags};
 
 use super::sys::{self, Forked};
-use super::{Doing as _, EnterError};
-use crate::helper::NOT_MADE;
+use super::{Doing as _, EnterError, network};
+use crate::ground::Joined;
+use crate::helper::{NOT_MADE, Order};
+use crate::policy::Network;
 
 /// Meant for the command. The processes around it end when it does.
 const FOR_THE_COMMAND: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT];
@@ -33,14 +37,42 @@ pub struct Outside {
     report: PipeReader,
 }
 
-pub fn leave(own_network: bool) -> Result<(), EnterError> {
+/// Makes namespaces of its own, and says where their proxy is, if there is one. Later children have
+/// process numbers of their own if `processes` is set.
+pub fn leave(order: &Order, processes: bool) -> Result<Option<String>, EnterError> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    let mut flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNS | UnshareFlags::NEWPID | UnshareFlags::NEWIPC;
+    let own_network = order.policy.network != Network::Open;
+    let mut flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
+    flags.set(UnshareFlags::NEWPID, processes);
     flags.set(UnshareFlags::NEWNET, own_network);
     sys::unshare(flags).doing("make namespaces")?;
     fs::write("/proc/self/setgroups", "deny").doing("settle groups")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1")).doing("map the user")?;
-    fs::write("/proc/self/gid_map", format!("{group} {group} 1")).doing("map the group")
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1")).doing("map the group")?;
+    if own_network {
+        network::switch_loopback_on()?;
+    }
+    order.proxy.as_deref().map(network::offer_proxy).transpose()
+}
+
+/// Goes where the ground is.
+pub fn join(ground: &Joined) -> Result<(), EnterError> {
+    let open = |path: &PathBuf| File::open(path).doing_at("open", path);
+    let (user, mounts, messages) = (open(&ground.user)?, open(&ground.mounts)?, open(&ground.messages)?);
+    let network = ground.network.as_ref().map(open).transpose()?;
+    let enter = |space: &File, kind| {
+        rustix::thread::move_into_link_name_space(space.as_fd(), Some(kind)).doing("join the session's ground")
+    };
+    // The user first: it is what allows the rest.
+    enter(&user, LinkNameSpaceType::User)?;
+    enter(&mounts, LinkNameSpaceType::Mount)?;
+    enter(&messages, LinkNameSpaceType::InterProcessCommunication)?;
+    network.map_or(Ok(()), |network| enter(&network, LinkNameSpaceType::Network))
+}
+
+/// On a ground, processes and mounts of its own.
+pub fn split() -> Result<(), EnterError> {
+    sys::unshare(UnshareFlags::NEWNS | UnshareFlags::NEWPID).doing("make namespaces")
 }
 
 /// Starts the first process. Returns in both.

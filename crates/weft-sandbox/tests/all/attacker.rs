@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 use rustix::thread::UnshareFlags;
+use weft_sandbox::{Ground, Helper, Order};
 
 #[test]
 #[ignore = "run by the attacks, inside the sandbox"]
@@ -27,6 +28,25 @@ fn perform() {
             std::process::exit(1);
         }
     }
+}
+
+/// Makes a ground for the order in `ORDER`, as whoever runs this, and runs `LINE` on it. Ends
+/// as the command ends.
+#[test]
+#[ignore = "run by the attacks, outside the sandbox"]
+fn run_on_a_ground() {
+    let helper = Helper::at(variable("HELPER"));
+    let mut order: Order = serde_json::from_str(&variable("ORDER")).unwrap();
+    let ground = match Ground::make(&helper, &order) {
+        Ok(ground) => ground,
+        Err(error) => panic!("weft sandbox: {error}"),
+    };
+    assert!(ground.is_for(&order));
+    order.ground = Some(ground.joined());
+    let shell = ["bash", "-c", &variable("LINE")].map(Into::into);
+    let mut command = std::process::Command::new(helper.program());
+    command.args(helper.arguments(&order, shell)).env_remove("ORDER").env_remove("LINE").env_remove("HELPER");
+    std::process::exit(command.status().unwrap().code().unwrap_or(255));
 }
 
 type Call = fn() -> io::Result<()>;

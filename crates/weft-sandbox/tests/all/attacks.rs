@@ -155,7 +155,9 @@ fn judged(line: &str) -> String {
     format!("( {line} ) && echo GOT THROUGH || echo REFUSED")
 }
 
-fn try_all(layers: Layers, ground: Ground, expected: impl Fn(Fallback) -> bool) {
+type Way = fn(&World, Layers, &str) -> (Option<i32>, String);
+
+fn try_all(layers: Layers, ground: Ground, way: Way, expected: impl Fn(Fallback) -> bool) {
     let ground = Rc::new(ground);
     let mut problems = Vec::new();
     for (name, line, _, fallback) in attacks() {
@@ -164,7 +166,7 @@ fn try_all(layers: Layers, ground: Ground, expected: impl Fn(Fallback) -> bool) 
         }
         let mut world = World::on(&ground);
         let before = world.snapshot();
-        let (_, output) = world.run(layers, &judged(&line));
+        let (_, output) = way(&world, layers, &judged(&line));
         let mut fails = |what: &str| problems.push(format!("{name}: {what}\n{output}"));
         if !output.contains("REFUSED") || output.contains("GOT THROUGH") {
             fails("it was not refused");
@@ -192,7 +194,13 @@ fn try_all(layers: Layers, ground: Ground, expected: impl Fn(Fallback) -> bool) 
 #[test]
 fn every_attack_is_refused() {
     let Some(layers) = world::full() else { return };
-    try_all(layers, Ground::own(), |_| true);
+    try_all(layers, Ground::own(), World::run, |_| true);
+}
+
+#[test]
+fn every_attack_from_a_shared_ground_is_refused() {
+    let Some(layers) = world::full() else { return };
+    try_all(layers, Ground::own(), World::run_on_ground, |_| true);
 }
 
 #[test]
@@ -202,13 +210,14 @@ fn every_attack_is_refused_to_an_ordinary_user() {
         eprintln!("SKIPPED: the other tests already run as an ordinary user");
         return;
     }
-    try_all(layers, Ground::of(12_345), |_| true);
+    try_all(layers, Ground::of(12_345), World::run, |_| true);
+    try_all(layers, Ground::of(12_345), World::run_on_ground, |_| true);
 }
 
 #[test]
 fn without_namespaces_what_is_said_to_hold_holds() {
     let Some(layers) = world::landlock_only() else { return };
-    try_all(layers, Ground::own(), |fallback| match fallback {
+    try_all(layers, Ground::own(), World::run, |fallback| match fallback {
         Held => true,
         NotHeld => false,
     });

@@ -14,5 +14,6 @@
 mod attacker;
 mod attacks;
 mod behaviour;
+mod ground;
 mod proxy;
 mod world;

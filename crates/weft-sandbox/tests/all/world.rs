@@ -203,6 +203,16 @@ impl World {
         said(self.sandboxed(&self.order(layers), line).output().unwrap())
     }
 
+    /// The same on a ground that was made before.
+    pub fn run_on_ground(&self, layers: Layers, line: &str) -> (Option<i32>, String) {
+        let mut command = Command::new(&self.ground.attacker);
+        command.args(["--ignored", "--exact", "attacker::run_on_a_ground", "--nocapture"]);
+        command.env("HELPER", &self.ground.helper).env("LINE", line);
+        command.env("ORDER", serde_json::to_string(&self.order(layers)).unwrap());
+        self.prepare(&mut command);
+        said(command.output().unwrap())
+    }
+
     /// The same line with nothing around it.
     pub fn plain(&self, line: &str) -> (Option<i32>, String) {
         let mut command = Command::new("bash");

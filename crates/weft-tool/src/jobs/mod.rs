@@ -21,7 +21,7 @@ use self::log::Log;
 pub use self::records::end_all;
 use self::records::{Process, Record};
 use crate::capture::Capture;
-use crate::process::{self, Ended, SpawnError, Spec, Timing};
+use crate::process::{self, Ended, Spec, Timing};
 use crate::terminal::Screen;
 use crate::text;
 
@@ -114,7 +114,6 @@ struct End {
     how: String,
     after: Duration,
     note: Option<String>,
-    no_sandbox: bool,
 }
 
 /// What was seen of a job.
@@ -273,13 +272,12 @@ async fn follow(jobs: Arc<Jobs>, session: SessionId, job: Arc<Job>, spec: Spec, 
         }
     };
     let (ran, ()) = tokio::join!(running, noting);
-    let no_sandbox = matches!(ran, Err(SpawnError::NoSandbox(_)));
     let (how, note) = match ran {
         Ok(ran) => (in_words(ran.ended), ran.denial),
         Err(error) => (format!("not started: {error}"), None),
     };
     jobs.record(session, job.id, |record| record.ended = Some(how.clone()));
-    job.end(End { how, after: job.started.elapsed(), note, no_sandbox });
+    job.end(End { how, after: job.started.elapsed(), note });
 }
 
 fn in_words(ended: Ended) -> String {
@@ -447,11 +445,6 @@ impl Job {
         }
         drop(state);
         self.changed.notify_waiters();
-    }
-
-    /// It never ran, because no sandbox could be made for it.
-    pub fn lacked_a_sandbox(&self) -> bool {
-        self.state().ended.as_ref().is_some_and(|end| end.no_sandbox)
     }
 
     fn end(&self, end: End) {

@@ -1,9 +1,12 @@
 //! Runs a command line for a tool, to its end or in the background. What the model sees of a long
 //! output is chosen in `view`.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
+use weft_core::SessionId;
 use weft_core::event::{Display, Outcome};
 
 use super::view;
@@ -43,11 +46,7 @@ enum NotRun {
 impl Runner {
     /// Runs it until it ends, is stopped, or its time is over.
     pub async fn to_its_end(&self, permit: &Permit, context: &Context, order: Order, summary: String) -> Finished {
-        let mut ran = self.attempt(permit, context, &order).await;
-        if matches!(ran, Err(NotRun::Process(SpawnError::NoSandbox(_)))) && self.can_plan_anew().await {
-            ran = self.attempt(permit, context, &order).await;
-        }
-        let (mut ran, notice) = match ran {
+        let (mut ran, notice) = match self.attempt(permit, context, &order).await {
             Ok(ran) => ran,
             Err(error) => return Finished::failed(format!("The command was not run: {error}."), summary),
         };
@@ -63,16 +62,7 @@ impl Runner {
 
     /// Starts it as a job of the session.
     pub async fn in_background(&self, permit: &Permit, context: &Context, order: Order, summary: String) -> Finished {
-        let mut begun = self.begin(permit, context, &order).await;
-        if let Ok((job, _)) = &begun
-            && job.lacked_a_sandbox()
-            && self.can_plan_anew().await
-        {
-            // Nobody needs to hear of that one.
-            job.look().await;
-            begun = self.begin(permit, context, &order).await;
-        }
-        let (job, notice) = match begun {
+        let (job, notice) = match self.begin(permit, context, &order).await {
             Ok(begun) => begun,
             Err(error) => return Finished::failed(format!("The job was not started: {error}."), summary),
         };
@@ -145,43 +135,28 @@ impl Runner {
             terminal: order.terminal,
             ..Spec::new(Program::Line(order.command.clone()), &context.workspace)
         };
-        let is_fenced = spec.fence.is_some();
-        let (ran, ()) = tokio::join!(process::run(spec), async {
-            if is_fenced {
-                self.make_ready(context).await;
-            }
-        });
-        Ok((ran?, notice))
-    }
-
-    /// A turn that runs one command mostly runs more.
-    async fn make_ready(&self, context: &Context) {
-        let sandbox = Arc::clone(&self.sandbox);
-        let (session, workspace, outputs) = (context.session, context.workspace.clone(), context.outputs.clone());
-        let _ = tokio::task::spawn_blocking(move || sandbox.make_ready(session, &workspace, &outputs)).await;
-    }
-
-    async fn can_plan_anew(&self) -> bool {
-        let sandbox = Arc::clone(&self.sandbox);
-        tokio::task::spawn_blocking(move || sandbox.hoped_for_too_much()).await.unwrap_or_default()
+        Ok((process::run(spec).await?, notice))
     }
 
     async fn plan(&self, context: &Context, order: &Order) -> Result<Plan, String> {
         if order.outside {
             return Ok(Plan::Plain { notice: None });
         }
-        let terminal = order.terminal;
+        let planned = self.make_ready(context.session, &context.workspace, &context.outputs);
+        planned.await.unwrap_or_else(|_| Err("its sandbox could not be planned".to_owned()))
+    }
+
+    /// A plan for a command. What its session's next ones can share is made on the way, and kept.
+    pub fn make_ready(&self, session: SessionId, workspace: &Path, outputs: &Path) -> JoinHandle<Result<Plan, String>> {
         let sandbox = Arc::clone(&self.sandbox);
-        let (session, workspace, outputs) = (context.session, context.workspace.clone(), context.outputs.clone());
-        let planned = tokio::task::spawn_blocking(move || {
-            if terminal {
-                // What is told on a terminal proves nothing, so nothing can be tried and done otherwise.
-                sandbox.support();
+        let (workspace, outputs) = (workspace.to_owned(), outputs.to_owned());
+        tokio::task::spawn_blocking(move || {
+            let plan = sandbox.plan(session, &workspace, &outputs)?;
+            if let Plan::Fenced(fence) = &plan {
+                sandbox.keep(session, fence);
             }
-            sandbox.plan(session, &workspace, &outputs)
-        });
-        let planned = planned.await;
-        planned.unwrap_or_else(|_| Err("its sandbox could not be planned".to_owned()))
+            Ok(plan)
+        })
     }
 }
 

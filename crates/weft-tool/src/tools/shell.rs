@@ -87,8 +87,15 @@ impl Tool for Shell {
         Ok(detail)
     }
 
-    fn rest(&self, session: SessionId) -> Option<BoxFuture<'_, ()>> {
-        Some(Box::pin(self.runner.sandbox.rest(session)))
+    fn expect(&self, session: SessionId, workspace: &Path, outputs: &Path) {
+        if !self.runner.sandbox.has_kept(session) {
+            // Nobody waits for it here: the command that comes plans for itself.
+            drop(self.runner.make_ready(session, workspace, outputs));
+        }
+    }
+
+    fn rest(&self, session: SessionId) {
+        self.runner.sandbox.rest(session);
     }
 
     fn run<'a>(&'a self, permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {

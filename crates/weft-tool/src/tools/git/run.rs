@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::guard::Permit;
-use crate::process::{self, Ended, Program, Ran, SpawnError, Spec, Spill, Timing};
+use crate::process::{self, Ended, Program, Ran, Spec, Spill, Timing};
 use crate::sandbox::{Plan, Sandbox};
 use crate::tool::Context;
 
@@ -125,39 +125,33 @@ impl<'a> Git<'a> {
     }
 
     async fn attempt(&self, words: Vec<String>, heard: Option<Arc<Mutex<String>>>) -> Result<Ran, String> {
-        let mut again = true;
-        loop {
-            let fence = match self.plan().await? {
-                Plan::Fenced(fence) => Some(fence),
-                Plan::Plain { .. } => None,
-            };
-            let live = heard.clone().map(|heard| -> crate::tool::LiveSink {
-                Arc::new(move |text: &str| {
-                    let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-                    if heard.len() < LONGEST_LIST {
-                        heard.push_str(text);
-                    }
-                })
-            });
-            let spill = Spill { folder: self.context.outputs.clone(), name: self.context.call.as_str().to_owned() };
-            let args = ["--no-pager".to_owned()].into_iter().chain(words.clone()).map(OsString::from).collect();
-            let spec = Spec {
-                env: self.variables(),
-                without: NOT_INHERITED.map(OsString::from).into(),
-                timing: timing(self.reach),
-                cancel: self.context.cancel.clone(),
-                redaction: self.permit.redaction().clone(),
-                spill: heard.is_none().then_some(spill),
-                quiet: heard.is_some(),
-                live,
-                fence,
-                ..Spec::new(Program::Exec { program: "git".into(), args }, &self.context.workspace)
-            };
-            match process::run(spec).await {
-                Err(SpawnError::NoSandbox(_)) if again && self.can_plan_anew().await => again = false,
-                ran => return ran.map_err(|error| format!("Git was not run: {error}.")),
-            }
-        }
+        let fence = match self.plan().await? {
+            Plan::Fenced(fence) => Some(fence),
+            Plan::Plain { .. } => None,
+        };
+        let live = heard.clone().map(|heard| -> crate::tool::LiveSink {
+            Arc::new(move |text: &str| {
+                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                if heard.len() < LONGEST_LIST {
+                    heard.push_str(text);
+                }
+            })
+        });
+        let spill = Spill { folder: self.context.outputs.clone(), name: self.context.call.as_str().to_owned() };
+        let args = ["--no-pager".to_owned()].into_iter().chain(words.clone()).map(OsString::from).collect();
+        let spec = Spec {
+            env: self.variables(),
+            without: NOT_INHERITED.map(OsString::from).into(),
+            timing: timing(self.reach),
+            cancel: self.context.cancel.clone(),
+            redaction: self.permit.redaction().clone(),
+            spill: heard.is_none().then_some(spill),
+            quiet: heard.is_some(),
+            live,
+            fence,
+            ..Spec::new(Program::Exec { program: "git".into(), args }, &self.context.workspace)
+        };
+        process::run(spec).await.map_err(|error| format!("Git was not run: {error}."))
     }
 
     /// The sandbox lets git write only to a repository in the workspace, and hides keys. What changes
@@ -178,11 +172,6 @@ impl<'a> Git<'a> {
         let outputs = self.context.outputs.clone();
         let planned = tokio::task::spawn_blocking(move || sandbox.plan(session, &workspace, &outputs)).await;
         planned.unwrap_or_else(|_| Err("its sandbox could not be planned".to_owned()))
-    }
-
-    async fn can_plan_anew(&self) -> bool {
-        let sandbox = Arc::clone(self.sandbox);
-        tokio::task::spawn_blocking(move || sandbox.hoped_for_too_much()).await.unwrap_or_default()
     }
 
     fn variables(&self) -> Vec<(OsString, OsString)> {
