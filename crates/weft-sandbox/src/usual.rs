@@ -162,6 +162,7 @@ impl GitFolder {
     fn of(folder: &Path) -> Self {
         let git = folder.join(".git");
         match fs::symlink_metadata(&git) {
+            Ok(_) if is_vacant(&git) => Self::None,
             Ok(found) if found.is_dir() => Self::Own(git),
             Ok(found) if found.is_file() => match linked(folder, &git) {
                 Some((common, own)) => Self::Linked { link: git, common, own },

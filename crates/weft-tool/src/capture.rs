@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use grep_matcher::Matcher as _;
@@ -203,7 +203,7 @@ fn last_lines(text: &str) -> &str {
 }
 
 fn create(spill: &Spill) -> io::Result<(PathBuf, File)> {
-    DirBuilder::new().recursive(true).mode(0o700).create(&spill.folder)?;
+    make_folder(&spill.folder)?;
     let name: String =
         spill.name.chars().filter(|letter| letter.is_ascii_alphanumeric() || "-_".contains(*letter)).collect();
     let name = text::head(&name, 64);
@@ -311,6 +311,11 @@ impl TextStream {
         });
         cut.unwrap_or(0)
     }
+}
+
+/// A folder for outputs, for this user alone.
+pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 #[cfg(test)]

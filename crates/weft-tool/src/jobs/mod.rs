@@ -21,6 +21,7 @@ use self::log::Log;
 pub use self::records::end_all;
 use self::records::{Process, Record};
 use crate::capture::Capture;
+use crate::capture::make_folder;
 use crate::process::{self, Ended, Spec, Timing};
 use crate::terminal::Screen;
 use crate::text;
@@ -144,7 +145,7 @@ impl Jobs {
             return Err(format!("{MOST} jobs run already. Stop one first, with the tool `jobs`"));
         }
         let not_kept = |error: std::io::Error| format!("its output cannot be kept: {error}");
-        make_private(&board.folder).map_err(not_kept)?;
+        make_folder(&board.folder).map_err(not_kept)?;
         let (id, log) = board.next_log().map_err(not_kept)?;
         let output = log.path().to_owned();
         let (keyboard, typed) = mpsc::unbounded_channel();
@@ -592,9 +593,4 @@ fn seconds(time: Duration) -> String {
         0..120 => format!("{:.1} s", time.as_secs_f32()),
         seconds => format!("{} min {} s", seconds / 60, seconds % 60),
     }
-}
-
-fn make_private(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }

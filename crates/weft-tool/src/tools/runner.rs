@@ -10,6 +10,7 @@ use weft_core::SessionId;
 use weft_core::event::{Display, Outcome};
 
 use super::view;
+use crate::capture;
 use crate::guard::Permit;
 use crate::jobs::{Job, Jobs, Start};
 use crate::process::{self, Ended, Program, Ran, SpawnError, Spec, Spill, Timing};
@@ -151,6 +152,8 @@ impl Runner {
         let sandbox = Arc::clone(&self.sandbox);
         let (workspace, outputs) = (workspace.to_owned(), outputs.to_owned());
         tokio::task::spawn_blocking(move || {
+            // Which folders there are is part of a ground, so this one is there from the start.
+            let _ = capture::make_folder(&outputs);
             let plan = sandbox.plan(session, &workspace, &outputs)?;
             if let Plan::Fenced(fence) = &plan {
                 sandbox.keep(session, fence);
