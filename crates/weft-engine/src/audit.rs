@@ -90,6 +90,13 @@ impl Witness for AuditWitness {
                 let details = json!({ "result": outcome, "exit_code": exit_code });
                 ("tool.ended", outcome_of(outcome), details)
             }
+            Moment::LedOn { followed } => {
+                ("network.led_on", if followed { Outcome::Allowed } else { Outcome::Denied }, json!({}))
+            }
+            Moment::JobEnded { exit_code } => {
+                let outcome = if exit_code == Some(0) { Outcome::Allowed } else { Outcome::Error };
+                ("job.ended", outcome, json!({ "exit_code": exit_code }))
+            }
         };
         let mut details = details;
         if let Some(fields) = details.as_object_mut() {

@@ -256,7 +256,14 @@ first served; `config`, `depends` and `manifests` say where it is for, none of t
   kind = \"test\"
   language = \"python\"
   manifests = [\"pyproject.toml\"]
-  run = \"tools/test.sh\"";
+  run = \"tools/test.sh\"
+
+Language servers of your own, or in place of one that is known, are a table each:
+
+  [language_servers.zls]
+  program = \"zls\"
+  languages = { zig = \"zig\" }
+  roots = [\"build.zig\"]";
 
 const SANDBOX_HELP: &str =
     "Settings: `sandbox = \"on\"`, \"off\" or \"required\" (then nothing runs where the sandbox is not
@@ -306,6 +313,8 @@ pub struct RunArgs {
     #[arg(long)]
     pub allow_secret: bool,
     #[command(flatten)]
+    pub wait: crate::wait_args::WaitArgs,
+    #[command(flatten)]
     pub chat: ChatArgs,
 }
 
@@ -317,6 +326,8 @@ pub struct ResumeArgs {
     /// Print every recorded event as one line of JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub wait: crate::wait_args::WaitArgs,
     #[command(flatten)]
     pub work: WorkArgs,
 }
