@@ -237,7 +237,8 @@ const USAGE_HELP: &str = "Examples:
   weft usage --period month --by model
   weft usage --session 3k9q --by agent";
 
-const AUTH_HELP: &str = "The key is checked with the provider and kept encrypted on this machine.
+const AUTH_HELP: &str = "The key is checked with the provider and kept in the system's keychain where one is open, else
+encrypted on this machine (`weft config set keychain false`: always).
 Keys in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ...) work without this.
 
 Examples:
