@@ -7,7 +7,7 @@ export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cac
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: run build test lint deny bench fuzz install clean mcp-peers tool-peers
+.PHONY: run build test lint deny bench fuzz install clean mcp-peers tool-peers keychain-peer
 
 run: build ## Build and start a chat in this folder
 	$(or $(CARGO_TARGET_DIR),target)/release/weft
@@ -19,7 +19,7 @@ install: ## Put `weft` and its sandbox helper into ~/.cargo/bin
 	$(CARGO) install --locked --path crates/weft
 	$(CARGO) install --locked --path crates/weft-sandbox
 
-test: lint mcp-peers tool-peers
+test: lint mcp-peers tool-peers keychain-peer
 ifdef NEXTEST
 	$(CARGO) nextest run --workspace --no-fail-fast
 else
@@ -40,6 +40,16 @@ tool-peers: $(TOOL_PEERS)
 $(TOOL_PEERS): tests/tools/package.json tests/tools/package-lock.json
 	cd tests/tools && npm install --no-save --no-audit --no-fund --loglevel=error
 	touch $@
+
+# A real keychain, for the test that keeps keys in one. Where it cannot be had, that test says so.
+KEYCHAIN := dbus gnome-keyring
+keychain-peer:
+	@if command -v dbus-daemon >/dev/null && command -v gnome-keyring-daemon >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get install -qqy --no-install-recommends $(KEYCHAIN) >/dev/null || \
+	  { apt-get update -qq && apt-get install -qqy --no-install-recommends $(KEYCHAIN) >/dev/null; } || \
+	  echo "make: no keychain could be installed; its test is skipped"; \
+	else echo "make: install $(KEYCHAIN) to test the keychain"; fi
 
 lint:
 	$(CARGO) fmt --all --check

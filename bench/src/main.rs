@@ -2,6 +2,7 @@
 
 mod bare;
 mod bounds;
+mod guard;
 mod load;
 mod long_session;
 mod machine;
@@ -11,6 +12,7 @@ mod program;
 mod report;
 mod sandbox;
 mod script;
+mod search;
 mod single;
 mod statistics;
 mod store;

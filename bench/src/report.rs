@@ -7,6 +7,7 @@ use crate::machine::Machine;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
+    Micros,
     Millis,
     Seconds,
     Megabytes,
@@ -18,6 +19,7 @@ impl Unit {
     pub fn show(self, value: f64) -> String {
         let digits = if value.abs() < 10.0 { 2 } else { 1 };
         match self {
+            Self::Micros => format!("{value:.digits$} µs"),
             Self::Millis => format!("{value:.digits$} ms"),
             Self::Seconds => format!("{value:.2} s"),
             Self::Megabytes => format!("{value:.1} MB"),

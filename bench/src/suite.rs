@@ -11,7 +11,7 @@ use crate::report::{self, Line, Peer, Report, Unit, say};
 use crate::script::{Script, Server};
 use crate::single::{Bench, ROUNDS, Rounds};
 use crate::statistics::{largest, median, p95};
-use crate::{bare, bounds, load, long_session, many_sessions, process, sandbox};
+use crate::{bare, bounds, guard, load, long_session, many_sessions, process, sandbox, search};
 
 const STARTS: usize = 30;
 const RUNS: usize = 10;
@@ -49,6 +49,8 @@ enum Part {
     Long,
     List,
     Sandbox,
+    Guard,
+    Search,
     Peers,
 }
 
@@ -88,6 +90,14 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         for line in sandbox::overhead(&options.weft)? {
             report.add(line)?;
         }
+    }
+    if wanted(Part::Guard) {
+        for line in guard::overhead(work.path())? {
+            report.add(line)?;
+        }
+    }
+    if wanted(Part::Search) {
+        report.add(search::against_ripgrep(work.path())?)?;
     }
     if let Some(folder) = options.peers.as_deref().filter(|_| wanted(Part::Peers)) {
         peers(&bench, &weft, folder, &mut report)?;

@@ -42,6 +42,21 @@ impl NetworkLog {
     }
 }
 
+/// Told of a source and the name of a secret that it takes.
+pub type Taken = Arc<dyn Fn(&str, &str) + Send + Sync>;
+
+impl NetworkLog {
+    /// Tells of every secret that a source takes for a connection, by its name.
+    pub fn credentials(&self) -> Taken {
+        let witness = Arc::clone(&self.witness);
+        Arc::new(move |source, secret| {
+            if let Some(witness) = witness.get() {
+                witness.secret_taken(source, secret);
+            }
+        })
+    }
+}
+
 /// Records the deeds of tools.
 pub(crate) struct AuditWitness {
     pub audit: Audit,
@@ -62,6 +77,14 @@ impl AuditWitness {
             target: Some(format!("{}:{}", visit.host, visit.port)),
             details: why.map(|why| json!({ "reason": why })),
             ..Entry::new(self.clock.now(), Category::Network, event, who)
+        });
+    }
+
+    /// A source got a secret, to start its process or to talk to its server.
+    fn secret_taken(&self, source: &str, secret: &str) {
+        self.audit.record(Entry {
+            target: Some(secret.to_owned()),
+            ..Entry::new(self.clock.now(), Category::Credential, "credential.used", source)
         });
     }
 
@@ -89,6 +112,13 @@ impl Witness for AuditWitness {
             Moment::Ended { outcome, exit_code } => {
                 let details = json!({ "result": outcome, "exit_code": exit_code });
                 ("tool.ended", outcome_of(outcome), details)
+            }
+            Moment::LedOn { followed } => {
+                ("network.led_on", if followed { Outcome::Allowed } else { Outcome::Denied }, json!({}))
+            }
+            Moment::JobEnded { exit_code } => {
+                let outcome = if exit_code == Some(0) { Outcome::Allowed } else { Outcome::Error };
+                ("job.ended", outcome, json!({ "exit_code": exit_code }))
             }
         };
         let mut details = details;

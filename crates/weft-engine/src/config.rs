@@ -15,6 +15,7 @@ use toml::{Table, Value};
 use weft_core::{Cost, Limits, Mode, ModelName};
 use weft_model::{Catalog, Effort};
 use weft_tool::discover::Row;
+use weft_tool::language::LanguageServer;
 use weft_tool::sandbox::{SandboxSettings, Setting};
 use weft_tool::web::WebSettings;
 
@@ -29,6 +30,8 @@ pub struct Config {
     pub agent: Option<String>,
     /// Whose keys are used.
     pub profile: Option<String>,
+    /// New keys are not put into the desktop's keychain.
+    pub no_keychain: bool,
     pub effort: Option<Effort>,
     pub limits: Limits,
     pub budget: BudgetSettings,
@@ -43,6 +46,8 @@ pub struct Config {
     pub web: WebSettings,
     /// More commands that test, lint, format, check and build projects.
     pub project_tools: Vec<Row>,
+    /// More language servers, or other settings for those that are known.
+    pub language_servers: Vec<LanguageServer>,
     /// Programs and APIs whose tools sessions have, by name; see the crate that connects to them.
     pub sources: Table,
     /// More models, or other facts about known ones, by `provider/model`.
@@ -201,7 +206,16 @@ impl Loaded {
             if trust == Trust::Project
                 && matches!(
                     key.as_str(),
-                    "providers" | "hooks" | "budget" | "models" | "undo" | "sources" | "web" | "project_tools"
+                    "providers"
+                        | "keychain"
+                        | "hooks"
+                        | "budget"
+                        | "models"
+                        | "undo"
+                        | "sources"
+                        | "web"
+                        | "project_tools"
+                        | "language_servers"
                 )
             {
                 self.warn(path, &key, "only your own settings may say this; it is left out");
@@ -229,6 +243,7 @@ impl Loaded {
             }
             "agent" => config.agent = Some(typed(value)?),
             "profile" => config.profile = Some(check_profile(typed(value)?)?),
+            "keychain" => config.no_keychain = !typed::<bool>(value)?,
             "effort" => config.effort = Some(typed(value)?),
             "limits" => apply_limits(&mut config.limits, typed(value)?, trust == Trust::Project),
             "budget" => config.budget = typed(value)?,
@@ -266,6 +281,7 @@ impl Loaded {
                 rows.iter().try_for_each(Row::check)?;
                 config.project_tools = rows;
             }
+            "language_servers" => config.language_servers = language_servers(typed(value)?)?,
             "sources" => config.sources = typed(value)?,
             "models" => {
                 let models: Table = typed(value)?;
@@ -308,6 +324,12 @@ fn apply_limits(limits: &mut Limits, set: LimitSettings, narrow: bool) {
     limit(&mut limits.cost, set.cost_usd.map(Cost::from_usd), narrow);
     limit(&mut limits.failed_rounds, set.failed_rounds, narrow);
     limit(&mut limits.repeats, set.repeats, narrow);
+}
+
+fn language_servers(named: BTreeMap<String, LanguageServer>) -> Result<Vec<LanguageServer>, String> {
+    let servers: Vec<_> = named.into_iter().map(|(name, server)| LanguageServer { name, ..server }).collect();
+    servers.iter().try_for_each(LanguageServer::check)?;
+    Ok(servers)
 }
 
 fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {

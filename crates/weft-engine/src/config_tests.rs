@@ -129,3 +129,24 @@ fn the_web_is_set_up_by_the_person_alone() {
     let loaded = read(&[("home/config.toml", "[web.search]\nprovider = \"searxng\"\n")], &[]).unwrap();
     assert!(loaded.warnings.concat().contains("`url` is missing") && loaded.config.web.search.is_none());
 }
+
+#[test]
+fn language_servers_are_the_persons_own_business() {
+    let table = "[language_servers.zls]\nprogram = \"zls\"\nlanguages = { zig = \"zig\" }\nroots = [\"build.zig\"]\n";
+    let loaded = read(&[("home/config.toml", table)], &[]).unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    assert_eq!(loaded.config.language_servers[0].name, "zls");
+    let loaded = read(&[("project/.weft/config.toml", table)], &[]).unwrap();
+    assert!(loaded.config.language_servers.is_empty());
+    assert!(loaded.warnings[0].contains("only your own settings may say this"), "{:?}", loaded.warnings);
+    for wrong in [
+        "[language_servers.x]\nprogram = \"bin/x\"\nlanguages = { x = \"x\" }\n",
+        "[language_servers.x]\nprogram = \"x\"\nlanguages = { \".x\" = \"x\" }\n",
+        "[language_servers.x]\nprogram = \"x\"\n",
+        "[language_servers.\"a b\"]\nprogram = \"x\"\nlanguages = { x = \"x\" }\n",
+    ] {
+        let loaded = read(&[("home/config.toml", wrong)], &[]).unwrap();
+        assert!(loaded.config.language_servers.is_empty(), "{wrong}");
+        assert!(loaded.warnings[0].contains("`language_servers`"), "{:?}", loaded.warnings);
+    }
+}

@@ -139,6 +139,11 @@ impl Engine {
         }
     }
 
+    /// Closes a question of a running call without an answer; its asker takes that for a no.
+    pub async fn decline_inquiry(&self, session: SessionId, ask: AskId) -> Result<(), EngineError> {
+        self.send(session, Input::CloseInquiry { ask }).await
+    }
+
     /// Asks the session's model on behalf of a source. Why not, for the source.
     pub async fn sample(&self, session: SessionId, call: &CallId, sample: Sample) -> Result<SampledText, String> {
         let said = |error: EngineError| error.to_string();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weft_store::Vault;
+use weft_store::{Keychain, Vault};
 use weft_tool::web::SearchKey;
 
 use crate::config::Config;
@@ -11,7 +11,13 @@ use crate::setup::Env;
 
 /// The person's vault, with the keys of the chosen profile.
 pub fn vault(home: &Home, config: &Config) -> Vault {
-    Vault::open(&home.config).with_profile(config.profile.as_deref())
+    vault_of_all(home, config).with_profile(config.profile.as_deref())
+}
+
+/// The same vault with the keys that belong to no profile in particular, such as those of sources.
+pub fn vault_of_all(home: &Home, config: &Config) -> Vault {
+    let keychain = if config.no_keychain { None } else { Keychain::find(|name| std::env::var(name).ok()) };
+    Vault::open(&home.config).with_keychain(keychain)
 }
 
 /// The search engine's key: from the environment, or else from the vault, which is opened only then.

@@ -45,7 +45,7 @@ pub use config::{Config, Loaded};
 pub use engine::Engine;
 pub use error::EngineError;
 pub use inquiry::{Sample, SampledText, WeakEngine};
-pub use keys::vault;
+pub use keys::{vault, vault_of_all};
 pub use mail::Recorder;
 pub use models::providers;
 pub use paths::Home;

@@ -8,6 +8,7 @@ use weft_model::Model;
 use weft_store::Store;
 use weft_tool::Registry;
 use weft_tool::discover::Discovery;
+use weft_tool::language::{Languages, Patience, with_own};
 use weft_tool::toolbox::Toolbox;
 
 use crate::audit::NetworkLog;
@@ -56,7 +57,8 @@ impl Setup {
         let env: Env = Arc::new(|name| std::env::var(name).ok());
         let web_key = search_key(&home, &config, &env);
         let discovery = Discovery::new(config.project_tools.clone());
-        let registry = Registry::builtin_with(Arc::new(sandbox), discovery).with_web(&config.web, web_key);
+        let languages = Languages::new(with_own(&config.language_servers), &sandbox, Patience::default());
+        let registry = Registry::builtin_with(Arc::new(sandbox), discovery, languages).with_web(&config.web, web_key);
         Self {
             home,
             config,

@@ -90,6 +90,7 @@ async fn main() {
         limits: Limits::default(),
         env: Arc::new(|_| None),
         vault: Arc::new(move |_| secret.clone()),
+        taken: None,
         redaction: Redaction::default(),
         cache: None,
         trust: Trust::open(folder.path()),

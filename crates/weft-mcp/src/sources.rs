@@ -32,12 +32,17 @@ use crate::trust::Trust;
 /// Looks something up by name: an environment variable, or a secret in the vault.
 pub type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
+/// Told of a source and the name of a secret.
+pub type Taken = Arc<dyn Fn(&str, &str) + Send + Sync>;
+
 /// What sources need from the rest of Weft.
 #[derive(Clone)]
 pub struct Surroundings {
     pub limits: Limits,
     pub env: Lookup,
     pub vault: Lookup,
+    /// Is told which source takes which secret for a connection.
+    pub taken: Option<Taken>,
     /// Values that no source may see or repeat.
     pub redaction: Redaction,
     /// Where lists are kept between runs.
@@ -553,8 +558,11 @@ impl Source {
             }
             let found = self.found(piece)?;
             text.push_str(&found);
-            if taken.is_some() {
+            if let Some(name) = taken {
                 secrets.push(found);
+                if let Some(tell) = &self.around.taken {
+                    tell(&self.config.name, name);
+                }
             }
         }
         Ok(text)

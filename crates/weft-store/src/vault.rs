@@ -1,4 +1,9 @@
-//! The vault: provider keys, encrypted for this user on this machine.
+//! The vault: provider keys, in the keychain of the person's desktop where there is one, else encrypted
+//! for this user on this machine.
+//!
+//! The vault's file says which keys are in the keychain, so that nobody talks to it who does not need
+//! one of them. Whoever takes part in a keychain can read it; the file is no safer than its owner's
+//! account either, but it works everywhere.
 //!
 //! Each key is sealed on its own with AES-256-GCM under a key that Argon2id derives from the
 //! machine's id, the user and a salt made at installation. The file therefore opens only where it was
@@ -7,7 +12,7 @@
 //!
 //! A secret never appears in a `Debug` form, an error or a log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -25,6 +30,7 @@ use zeroize::Zeroize as _;
 
 use crate::backup::exclusive;
 use crate::database::lock;
+use crate::keychain::{Keychain, KeychainError, Label};
 
 const MACHINE_ID: &str = "/etc/machine-id";
 const DEFAULT_PROFILE: &str = "default";
@@ -47,6 +53,10 @@ pub enum VaultError {
     Damaged { path: String, detail: String },
     #[error("{path} was written by a newer Weft (format {found}). Update Weft; nothing was changed")]
     Newer { path: String, found: u32 },
+    #[error(
+        "the key for `{name}` is in the system's keychain, and that does not give it: {detail}. Or enter it again with `weft auth {name}`"
+    )]
+    Keychain { name: String, detail: String },
     #[error("the vault cannot be used: {detail}. Check the folder's permissions and the disk (`weft doctor` helps)")]
     Io { detail: String },
 }
@@ -83,8 +93,19 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// Where a key is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// By the desktop.
+    Keychain,
+    /// Encrypted, in the vault's own file.
+    File,
+}
+
 pub struct Vault {
     folder: PathBuf,
+    /// Where keys go first.
+    keychain: Option<Keychain>,
     /// Whose keys are meant; those of nobody in particular if there is none.
     profile: Option<String>,
     machine_id: PathBuf,
@@ -111,6 +132,19 @@ pub struct VaultVersion {
 struct Contents {
     format: u32,
     keys: BTreeMap<String, Sealed>,
+    /// Names of keys that are in the keychain.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    in_keychain: BTreeSet<String>,
+}
+
+impl Contents {
+    fn kept(&self, slot: &str) -> Option<Kept> {
+        match (self.in_keychain.contains(slot), self.keys.contains_key(slot)) {
+            (true, _) => Some(Kept::Keychain),
+            (false, true) => Some(Kept::File),
+            (false, false) => None,
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -126,7 +160,14 @@ impl Vault {
     }
 
     fn on_machine(folder: impl Into<PathBuf>, machine_id: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), profile: None, machine_id: machine_id.into(), key: Mutex::new(None) }
+        let (folder, machine_id) = (folder.into(), machine_id.into());
+        Self { folder, keychain: None, profile: None, machine_id, key: Mutex::new(None) }
+    }
+
+    /// The same vault, whose keys go into a keychain if there is one.
+    #[must_use]
+    pub fn with_keychain(self, keychain: Option<Keychain>) -> Self {
+        Self { keychain, ..self }
     }
 
     /// The same vault, with the keys of a profile: each has its own, and `default` those that are
@@ -148,7 +189,28 @@ impl Vault {
             (Some(profile), Some((owner, name))) if owner == profile => Some(name.to_owned()),
             (None | Some(_), None | Some(_)) => None,
         };
-        Ok(self.read()?.keys.into_keys().filter_map(own).collect())
+        let contents = self.read()?;
+        Ok(contents.keys.into_keys().chain(contents.in_keychain).filter_map(own).collect())
+    }
+
+    /// Where a key is, if there is one. Opens nothing.
+    pub fn place(&self, name: &str) -> Result<Option<Kept>, VaultError> {
+        Ok(self.read()?.kept(&self.slot(name)))
+    }
+
+    fn label<'a>(&'a self, name: &'a str) -> Label<'a> {
+        Label { profile: self.profile.as_deref().unwrap_or(DEFAULT_PROFILE), name, folder: &self.folder }
+    }
+
+    /// Does something with a key that is in the keychain.
+    fn at_keychain<T>(
+        &self,
+        name: &str,
+        action: impl FnOnce(&Keychain) -> Result<T, KeychainError>,
+    ) -> Result<T, VaultError> {
+        let failed = |detail: String| VaultError::Keychain { name: name.to_owned(), detail };
+        let keychain = self.keychain.as_ref().ok_or_else(|| failed("there is none here".to_owned()))?;
+        action(keychain).map_err(|error| failed(error.to_string()))
     }
 
     /// Tells whether the keys may have changed since it was last asked. Derives nothing.
@@ -160,6 +222,11 @@ impl Vault {
     pub fn get(&self, name: &str) -> Result<Option<Secret>, VaultError> {
         let contents = self.read()?;
         let slot = self.slot(name);
+        if contents.kept(&slot) == Some(Kept::Keychain) {
+            let gone = || VaultError::Keychain { name: name.to_owned(), detail: "it is not there any more".to_owned() };
+            let found = self.at_keychain(name, |keychain| keychain.get(self.label(name)))?;
+            return found.map(Some).ok_or_else(gone);
+        }
         let Some(sealed) = contents.keys.get(&slot) else { return Ok(None) };
         let shut = || VaultError::Sealed { name: name.to_owned() };
         let nonce = BASE64.decode(&sealed.nonce).ok().and_then(|nonce| <[u8; NONCE_BYTES]>::try_from(nonce).ok());
@@ -170,8 +237,16 @@ impl Vault {
         String::from_utf8(plain).map(|text| Some(Secret(text))).map_err(|_| shut())
     }
 
-    pub fn set(&self, name: &str, secret: &Secret) -> Result<(), VaultError> {
+    /// Keeps a key in the keychain, or encrypted in the file where that does not take it.
+    pub fn set(&self, name: &str, secret: &Secret) -> Result<Kept, VaultError> {
         let slot = self.slot(name);
+        if self.keychain.as_ref().is_some_and(|keychain| keychain.set(self.label(name), secret).is_ok()) {
+            self.change(|contents| {
+                contents.keys.remove(&slot);
+                contents.in_keychain.insert(slot);
+            })?;
+            return Ok(Kept::Keychain);
+        }
         let cipher = Aes256Gcm::new(&self.key()?);
         let nonce = random::<NONCE_BYTES>()?;
         let payload = Payload { msg: secret.0.as_bytes(), aad: slot.as_bytes() };
@@ -179,19 +254,24 @@ impl Vault {
             .encrypt(&Nonce::<Aes256Gcm>::from(nonce), payload)
             .map_err(|_| VaultError::Io { detail: "encryption failed".to_owned() })?;
         let sealed = Sealed { nonce: BASE64.encode(nonce), data: BASE64.encode(data) };
-        self.change(|keys| {
-            keys.insert(slot, sealed);
-        })
+        self.change(|contents| {
+            contents.in_keychain.remove(&slot);
+            contents.keys.insert(slot, sealed);
+        })?;
+        Ok(Kept::File)
     }
 
     /// Whether there was one to remove.
     pub fn remove(&self, name: &str) -> Result<bool, VaultError> {
         let slot = self.slot(name);
-        if !self.read()?.keys.contains_key(&slot) {
-            return Ok(false);
+        match self.read()?.kept(&slot) {
+            None => return Ok(false),
+            Some(Kept::Keychain) => self.at_keychain(name, |keychain| keychain.remove(self.label(name)))?,
+            Some(Kept::File) => {}
         }
-        self.change(|keys| {
-            keys.remove(&slot);
+        self.change(|contents| {
+            contents.keys.remove(&slot);
+            contents.in_keychain.remove(&slot);
         })?;
         Ok(true)
     }
@@ -205,7 +285,7 @@ impl Vault {
         let text = match std::fs::read(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Contents { format: FORMAT, keys: BTreeMap::new() });
+                return Ok(Contents { format: FORMAT, keys: BTreeMap::new(), in_keychain: BTreeSet::new() });
             }
             Err(error) => return Err(VaultError::io("reading", &path, &error)),
         };
@@ -218,12 +298,12 @@ impl Vault {
     }
 
     /// Changes the file as a whole, so that nobody ever reads half of it and no two changes cross.
-    fn change(&self, edit: impl FnOnce(&mut BTreeMap<String, Sealed>)) -> Result<(), VaultError> {
+    fn change(&self, edit: impl FnOnce(&mut Contents)) -> Result<(), VaultError> {
         self.make_folder()?;
         let _turn = exclusive(&self.folder.join("credentials.lock"))
             .map_err(|error| VaultError::Io { detail: error.to_string() })?;
         let mut contents = self.read()?;
-        edit(&mut contents.keys);
+        edit(&mut contents);
         let text =
             serde_json::to_vec_pretty(&contents).map_err(|error| VaultError::Io { detail: error.to_string() })?;
         write_whole(&self.file(), &text)

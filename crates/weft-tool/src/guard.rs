@@ -26,7 +26,7 @@ use crate::redact::{Redaction, Secrets};
 use crate::registry::Registry;
 use crate::text;
 use crate::tool::{Context, Finished, Tool};
-use crate::witness::{Deed, Moment, Witness};
+use crate::witness::{Deed, Moment, Teller, Witness};
 
 /// More than any result needs; what a tool leaves out itself it leaves out better.
 const LONGEST_TEXT: usize = 32 * 1024;
@@ -92,9 +92,16 @@ pub enum Verdict {
 pub struct Permit {
     redaction: Redaction,
     needs: Vec<Need>,
+    witness: Option<Arc<dyn Witness>>,
 }
 
 impl Permit {
+    /// For what is to be told beside a call's beginning and end.
+    pub(crate) fn teller(&self, context: &Context, tool: &'static str, mut summary: String) -> Teller {
+        self.redaction.scrub(&mut summary);
+        Teller::new(self.witness.clone(), context, tool, summary)
+    }
+
     /// For tools that pass output on before they end.
     pub fn redaction(&self) -> &Redaction {
         &self.redaction
@@ -271,7 +278,8 @@ impl Guard {
             witness.record(&Deed { session, call, workspace, tool, needs, summary, moment });
         };
         tell(Moment::Begun { approved: context.approved });
-        let permit = Permit { redaction: (self.secrets)(), needs: allowed.needs.clone() };
+        let (redaction, witness) = ((self.secrets)(), self.witness.clone());
+        let permit = Permit { redaction, needs: allowed.needs.clone(), witness };
         let (patience, given_up) = after_a_stop(&allowed.needs);
         let running = AssertUnwindSafe(allowed.tool.run(permit, &context, allowed.input)).catch_unwind();
         let finished = tokio::select! {

@@ -37,12 +37,12 @@ impl Registry {
 
     /// The tools that come in the box, whose commands run in this sandbox.
     pub fn builtin_in(sandbox: Arc<Sandbox>) -> Self {
-        Self::builtin_with(sandbox, Discovery::default())
+        let languages = Languages::new(language::built_in(), &sandbox, Patience::default());
+        Self::builtin_with(sandbox, Discovery::default(), languages)
     }
 
-    /// The same, and with a person's own table of project tools.
-    pub fn builtin_with(sandbox: Arc<Sandbox>, discovery: Discovery) -> Self {
-        let languages = Languages::new(language::built_in(), &sandbox, Patience::default());
+    /// The same, and with a person's own tables of project tools and language servers.
+    pub fn builtin_with(sandbox: Arc<Sandbox>, discovery: Discovery, languages: Languages) -> Self {
         let (discovery, languages) = (Arc::new(discovery), Arc::new(languages));
         let parts = Parts { sandbox, jobs: Arc::default(), discovery, languages };
         Self { core: tools::core(&parts), extras: tools::extras(&parts), jobs: parts.jobs }
@@ -67,12 +67,6 @@ impl Registry {
     #[must_use]
     pub fn with_fetch_through(self, client: Arc<WebClient>) -> Self {
         self.with_extra(tools::web_fetch_through(client))
-    }
-
-    /// Asks language servers of one's own.
-    #[must_use]
-    pub fn with_languages(self, languages: Languages) -> Self {
-        self.with_extra(tools::code(Arc::new(languages)))
     }
 
     /// Adds a tool that the model is told of when it asks; one of the same name is replaced.

@@ -1,13 +1,14 @@
 //! Who is told of what tools do, as they do it. The guard tells of every run; what the witness
 //! makes of it is its own business, but it must not keep the guard waiting.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use weft_core::event::{Display, Outcome};
 use weft_core::{CallId, SessionId};
 
 use crate::permission::Need;
-use crate::tool::Finished;
+use crate::tool::{Context, Finished};
 
 /// Something a tool does or has done.
 #[derive(Debug)]
@@ -33,6 +34,14 @@ pub enum Moment {
         outcome: Outcome,
         exit_code: Option<i32>,
     },
+    /// What it asked led on to another host, which it then went to or not.
+    LedOn {
+        followed: bool,
+    },
+    /// The job that it started has ended, some time later.
+    JobEnded {
+        exit_code: Option<i32>,
+    },
 }
 
 impl Moment {
@@ -48,4 +57,29 @@ impl Moment {
 /// Takes note of deeds.
 pub trait Witness: Send + Sync {
     fn record(&self, deed: &Deed<'_>);
+}
+
+/// Tells the witness what comes of a call between its beginning and its end, and after it.
+#[derive(Clone)]
+pub(crate) struct Teller {
+    witness: Option<Arc<dyn Witness>>,
+    session: SessionId,
+    call: CallId,
+    workspace: PathBuf,
+    tool: &'static str,
+    summary: String,
+}
+
+impl Teller {
+    /// `summary` is without secrets.
+    pub fn new(witness: Option<Arc<dyn Witness>>, context: &Context, tool: &'static str, summary: String) -> Self {
+        let (session, call, workspace) = (context.session, context.call.clone(), context.workspace.clone());
+        Self { witness, session, call, workspace, tool, summary }
+    }
+
+    pub fn tell(&self, needs: &[Need], moment: Moment) {
+        let Some(witness) = &self.witness else { return };
+        let (session, call, workspace) = (self.session, &self.call, &*self.workspace);
+        witness.record(&Deed { session, call, workspace, tool: self.tool, needs, summary: &self.summary, moment });
+    }
 }

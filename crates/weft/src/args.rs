@@ -237,7 +237,8 @@ const USAGE_HELP: &str = "Examples:
   weft usage --period month --by model
   weft usage --session 3k9q --by agent";
 
-const AUTH_HELP: &str = "The key is checked with the provider and kept encrypted on this machine.
+const AUTH_HELP: &str = "The key is checked with the provider and kept in the system's keychain where one is open, else
+encrypted on this machine (`weft config set keychain false`: always).
 Keys in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ...) work without this.
 
 Examples:
@@ -256,7 +257,14 @@ first served; `config`, `depends` and `manifests` say where it is for, none of t
   kind = \"test\"
   language = \"python\"
   manifests = [\"pyproject.toml\"]
-  run = \"tools/test.sh\"";
+  run = \"tools/test.sh\"
+
+Language servers of your own, or in place of one that is known, are a table each:
+
+  [language_servers.zls]
+  program = \"zls\"
+  languages = { zig = \"zig\" }
+  roots = [\"build.zig\"]";
 
 const SANDBOX_HELP: &str =
     "Settings: `sandbox = \"on\"`, \"off\" or \"required\" (then nothing runs where the sandbox is not
@@ -306,6 +314,8 @@ pub struct RunArgs {
     #[arg(long)]
     pub allow_secret: bool,
     #[command(flatten)]
+    pub wait: crate::wait_args::WaitArgs,
+    #[command(flatten)]
     pub chat: ChatArgs,
 }
 
@@ -317,6 +327,8 @@ pub struct ResumeArgs {
     /// Print every recorded event as one line of JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub wait: crate::wait_args::WaitArgs,
     #[command(flatten)]
     pub work: WorkArgs,
 }

@@ -2,11 +2,13 @@
 //! plain text or as JSON, and turns its end into an exit code.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::Instant;
 use weft_core::event::{EndReason, Event, Recorded, RoundAnswered};
 use weft_core::message::Part;
-use weft_core::{Ask, SessionId, State, Status};
+use weft_core::{Ask, AskId, SessionId, State, Status};
 use weft_engine::{Engine, Live, Watch};
 
 use crate::exit::Exit;
@@ -23,6 +25,9 @@ pub const PAGE: usize = 500;
 /// How far back the calls that a turn has under way are looked for.
 const RECENT: u64 = 100;
 
+const DECLINED: &str = "Declined, since nobody answers here. `--wait 600` waits ten minutes for an answer from another \
+     terminal; in the chat you can answer yourself.";
+
 pub struct Headless {
     engine: Engine,
     session: SessionId,
@@ -30,6 +35,10 @@ pub struct Headless {
     state: State,
     screen: Screen,
     started: std::time::Instant,
+    /// How long a question of a running call may wait for an answer from elsewhere.
+    patience: Option<Duration>,
+    /// Questions that are declined if nobody has answered them by then.
+    unanswered: Vec<(Instant, AskId)>,
 }
 
 /// Where the session's words go.
@@ -58,7 +67,16 @@ impl Headless {
             state,
             screen,
             started: std::time::Instant::now(),
+            patience: None,
+            unanswered: Vec::new(),
         }
+    }
+
+    /// Nobody is expected to answer the questions of running calls: they are declined after this
+    /// time, where otherwise they would hold the process for as long as the engine lets them.
+    #[must_use]
+    pub fn declining_after(self, patience: Duration) -> Self {
+        Self { patience: Some(patience), ..self }
     }
 
     /// Until the turn is over or waits for a person.
@@ -107,6 +125,7 @@ impl Headless {
                     }
                     None => return Ok(Exit::Failed),
                 },
+                ask = next_unanswered(&self.unanswered) => self.decline(ask).await,
             }
         }
     }
@@ -210,10 +229,23 @@ impl Headless {
     /// A call that runs has a question: it can be answered from elsewhere while this process waits.
     fn inquiring(&mut self, ask: &Ask) {
         let look = out::look_stderr();
-        let mut lines = ask_lines(ask, &look);
-        lines.extend(note("Waiting for an answer from another terminal. Ctrl+C stops.", &look));
+        self.unanswered.extend(self.patience.map(|patience| (Instant::now() + patience, ask.id)));
+        let (mut lines, note_of_it) = if self.patience == Some(Duration::ZERO) {
+            (note(&ask.question, &look), DECLINED)
+        } else {
+            (ask_lines(ask, &look), "Waiting for an answer from another terminal. Ctrl+C stops.")
+        };
+        lines.extend(note(note_of_it, &look));
         self.end_line();
         out::tell(&lines);
+    }
+
+    /// It may have been answered in this very moment; then there is nothing to decline.
+    async fn decline(&mut self, ask: AskId) {
+        self.unanswered.retain(|(_, known)| *known != ask);
+        if self.state.is_inquiry(ask) {
+            let _ = self.engine.decline_inquiry(self.session, ask).await;
+        }
     }
 
     fn text(&mut self, text: &str) {
@@ -326,6 +358,17 @@ fn transcript_so_far(engine: &Engine, state: &State) -> Transcript {
         }
     }
     transcript
+}
+
+/// The question whose time is over first. Waits for ever where there is none.
+async fn next_unanswered(unanswered: &[(Instant, AskId)]) -> AskId {
+    match unanswered.iter().min_by_key(|(until, _)| *until) {
+        Some((until, ask)) => {
+            tokio::time::sleep_until(*until).await;
+            *ask
+        }
+        None => std::future::pending().await,
+    }
 }
 
 async fn any(signals: &mut [Signal; 2]) {

@@ -17,6 +17,7 @@ mod source_args;
 mod sources;
 mod spoken;
 mod terminal;
+mod wait_args;
 
 use std::process::ExitCode;
 

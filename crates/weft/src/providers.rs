@@ -3,6 +3,7 @@
 use weft_engine::Home;
 use weft_engine::config::Config;
 use weft_model::provider::ProviderConfig;
+use weft_store::Kept;
 
 pub struct Provider {
     pub config: ProviderConfig,
@@ -13,7 +14,7 @@ pub struct Provider {
 pub enum KeySource {
     /// The variable that holds it.
     Environment(String),
-    Vault,
+    Vault(Kept),
     NotNeeded,
     Missing,
 }
@@ -22,7 +23,7 @@ impl KeySource {
     /// A remote provider can be asked. Whether a local one runs is not known here.
     pub const fn is_ready(&self) -> bool {
         match self {
-            Self::Environment(_) | Self::Vault => true,
+            Self::Environment(_) | Self::Vault(_) => true,
             Self::NotNeeded | Self::Missing => false,
         }
     }
@@ -30,14 +31,16 @@ impl KeySource {
 
 pub fn all(home: &Home, config: &Config) -> Vec<Provider> {
     let env = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let kept = weft_engine::vault(home, config).names().unwrap_or_default();
+    let vault = weft_engine::vault(home, config);
     let provider = |config: ProviderConfig| {
         let variable = config.key_env.iter().find(|name| env(name).is_some());
         let key = match variable {
             Some(variable) => KeySource::Environment(variable.clone()),
-            None if kept.iter().any(|name| **name == *config.name) => KeySource::Vault,
-            None if config.needs_key => KeySource::Missing,
-            None => KeySource::NotNeeded,
+            None => match vault.place(&config.name).ok().flatten() {
+                Some(kept) => KeySource::Vault(kept),
+                None if config.needs_key => KeySource::Missing,
+                None => KeySource::NotNeeded,
+            },
         };
         Provider { config, key }
     };

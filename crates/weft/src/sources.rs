@@ -19,12 +19,13 @@ pub struct Opened {
 
 pub fn open(home: &Home, config: &Config, workspace: &Path, network: &NetworkLog) -> Opened {
     let found = files::find(&config.sources, workspace);
-    let vault = Arc::new(Vault::open(&home.config));
+    let vault = Arc::new(weft_engine::vault_of_all(home, config));
     let lookup = Arc::clone(&vault);
     let around = Surroundings {
         limits: Limits::default(),
         env: Arc::new(|name| std::env::var(name).ok()),
         vault: Arc::new(move |name| lookup.get(name).ok().flatten().map(|secret| secret.expose().to_owned())),
+        taken: Some(network.credentials()),
         redaction: Redaction::default(),
         cache: Some(home.cache.clone()),
         trust: Trust::open(&home.config),
@@ -65,7 +66,7 @@ impl Tokens for VaultTokens {
     }
 
     fn save(&self, source: &str, text: &str) -> Result<(), String> {
-        self.vault.set(&key_of(source), &Secret::new(text)).map_err(|error| error.to_string())
+        self.vault.set(&key_of(source), &Secret::new(text)).map(drop).map_err(|error| error.to_string())
     }
 
     fn clear(&self, source: &str) -> Result<(), String> {

@@ -93,6 +93,7 @@ impl World {
             limits,
             env: Arc::new(|name| std::env::var(name).ok()),
             vault: Arc::new(|name| (name == "key").then(|| "s3cret-value-of-the-vault".to_owned())),
+            taken: None,
             redaction: Redaction::default(),
             cache: None,
             trust: Trust::open(folder.path()),

@@ -20,8 +20,7 @@ use weft_core::SessionId;
 use self::log::Log;
 pub use self::records::end_all;
 use self::records::{Process, Record};
-use crate::capture::Capture;
-use crate::capture::make_folder;
+use crate::capture::{self, Capture, make_folder};
 use crate::process::{self, Ended, Spec, Timing};
 use crate::terminal::Screen;
 use crate::text;
@@ -34,6 +33,8 @@ const MOST_RECORDS: usize = 100;
 const ENDLESS: Duration = Duration::from_secs(365 * 24 * 3600);
 /// From the first signal to the last, and a little more.
 const STOPPING: Duration = Duration::from_secs(6);
+/// Of longer outputs the noise is not looked for.
+const LONGEST_SHORTENED: usize = 4 << 20;
 /// What a pattern is looked for in.
 const RECENT: usize = 64 * 1024;
 
@@ -132,12 +133,41 @@ pub(crate) struct Start<'a> {
     pub timeout: Option<Duration>,
     /// With everything but what makes it a job.
     pub spec: Spec,
+    /// Told with the exit code when it has ended, or with none when it ends with this process.
+    pub at_end: AtEnd,
 }
+
+/// What is told of a job's end; it is told in any case.
+pub(crate) struct AtEnd(Option<Box<dyn FnOnce(Option<i32>) + Send>>);
+
+impl AtEnd {
+    pub fn new(tell: impl FnOnce(Option<i32>) + Send + 'static) -> Self {
+        Self(Some(Box::new(tell)))
+    }
+
+    fn tell(mut self, exit_code: Option<i32>) {
+        if let Some(tell) = self.0.take() {
+            tell(exit_code);
+        }
+    }
+}
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        if let Some(tell) = self.0.take() {
+            tell(None);
+        }
+    }
+}
+
+/// Leaves the noise out of what a command wrote, if it is worth it: given the command, its output and
+/// where the whole of that is.
+pub(crate) type Shorten = fn(&str, &str, &Path) -> Option<String>;
 
 impl Jobs {
     /// Starts a job. An error says why not.
     pub(crate) fn start(self: &Arc<Self>, start: Start<'_>) -> Result<Arc<Job>, String> {
-        let Start { session, outputs, command, timeout, spec } = start;
+        let Start { session, outputs, command, timeout, spec, at_end } = start;
         let longest = timeout.unwrap_or(ENDLESS).min(ENDLESS);
         let mut sessions = self.sessions();
         let board = sessions.entry(session).or_insert_with(|| Board::open(outputs));
@@ -196,7 +226,7 @@ impl Jobs {
             },
             ..spec
         };
-        tokio::spawn(follow(Arc::clone(self), session, Arc::clone(&job), spec, began));
+        tokio::spawn(follow(Arc::clone(self), session, Arc::clone(&job), spec, (began, at_end)));
         Ok(job)
     }
 
@@ -265,7 +295,13 @@ impl Jobs {
 }
 
 /// Runs a job to its end.
-async fn follow(jobs: Arc<Jobs>, session: SessionId, job: Arc<Job>, spec: Spec, began: oneshot::Receiver<i32>) {
+async fn follow(
+    jobs: Arc<Jobs>,
+    session: SessionId,
+    job: Arc<Job>,
+    spec: Spec,
+    (began, at_end): (oneshot::Receiver<i32>, AtEnd),
+) {
     let running = process::run(spec);
     let noting = async {
         if let Ok(group) = began.await {
@@ -273,10 +309,11 @@ async fn follow(jobs: Arc<Jobs>, session: SessionId, job: Arc<Job>, spec: Spec, 
         }
     };
     let (ran, ()) = tokio::join!(running, noting);
-    let (how, note) = match ran {
-        Ok(ran) => (in_words(ran.ended), ran.denial),
-        Err(error) => (format!("not started: {error}"), None),
+    let (how, note, exit_code) = match ran {
+        Ok(ran) => (in_words(ran.ended), ran.denial, ran.ended.exit_code()),
+        Err(error) => (format!("not started: {error}"), None, None),
     };
+    at_end.tell(exit_code);
     jobs.record(session, job.id, |record| record.ended = Some(how.clone()));
     job.end(End { how, after: job.started.elapsed(), note });
 }
@@ -478,13 +515,13 @@ impl Job {
     }
 
     /// What is new since the last look.
-    pub async fn look(self: &Arc<Self>) -> Look {
+    pub async fn look(self: &Arc<Self>, shorten: Shorten) -> Look {
         let job = Arc::clone(self);
-        let looked = tokio::task::spawn_blocking(move || job.look_now()).await;
+        let looked = tokio::task::spawn_blocking(move || job.look_now(shorten)).await;
         looked.unwrap_or_else(|_| Look { status: "unknown".to_owned(), text: String::new() })
     }
 
-    fn look_now(&self) -> Look {
+    fn look_now(&self, shorten: Shorten) -> Look {
         let mut state = self.state();
         let (places, lost) = state.log.since(state.seen);
         state.seen = state.log.bytes();
@@ -497,9 +534,17 @@ impl Job {
         drop(state);
         let mut lost = lost;
         let mut text = drawn.unwrap_or_else(|| {
-            let mut capture = Capture::new(None);
-            lost += log::read(&places, |piece| capture.push(piece));
-            capture.finish().text.trim_end().to_owned()
+            let (mut capture, mut whole) = (Capture::new(None), Vec::new());
+            lost += log::read(&places, |piece| {
+                capture.push(piece);
+                if whole.len() <= LONGEST_SHORTENED {
+                    whole.extend_from_slice(piece);
+                }
+            });
+            // Of half an output nothing can be said.
+            let is_whole = lost == 0 && whole.len() <= LONGEST_SHORTENED;
+            let shortened = is_whole.then(|| shorten(&self.command, &capture::clean(&whole), &self.output)).flatten();
+            shortened.unwrap_or_else(|| capture.finish().text.trim_end().to_owned())
         });
         if lost > 0 {
             text.insert_str(0, &format!("[{} of output were dropped, because it was too much]\n", text::size(lost)));

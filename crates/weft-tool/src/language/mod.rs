@@ -19,12 +19,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 use weft_core::SessionId;
 
-pub(crate) use self::answer::{Diagnostic, Location, Symbol};
+pub(crate) use self::answer::{Diagnostic, Location, Severity, Symbol};
 pub(crate) use self::connection::Trouble;
 pub(crate) use self::place::find;
 pub use self::server::Patience;
 pub(crate) use self::server::{Answer, Server};
-pub use self::table::{LanguageServer, built_in};
+pub use self::table::{LanguageServer, built_in, with_own};
 use crate::path::{Located, found};
 use crate::redact::Redaction;
 use crate::sandbox::{Fence, Plan, Sandbox};
@@ -90,12 +90,18 @@ impl Languages {
         let Some(program) = about.find(&workspace) else {
             return Err(format!(
                 "The language server for such files, {}, is not installed (`{}`). Use `search` instead.",
-                about.name, about.install
+                about.name,
+                about.how_to_install()
             ));
         };
         let root = about.root(&workspace, &file);
         let key = Key { workspace, root, server: about.name.clone() };
         Ok(Subject { about: Arc::clone(about), file, program, key })
+    }
+
+    /// Whether any server was ever asked for.
+    pub(crate) fn any_known(&self) -> bool {
+        !self.places().is_empty()
     }
 
     /// Whether its server would have to be started.

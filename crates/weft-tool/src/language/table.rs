@@ -13,6 +13,8 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LanguageServer {
+    /// In the settings it is the table's name.
+    #[serde(default)]
     pub name: String,
     pub program: String,
     #[serde(default)]
@@ -20,6 +22,7 @@ pub struct LanguageServer {
     pub languages: BTreeMap<String, String>,
     #[serde(default)]
     pub roots: Vec<String>,
+    #[serde(default)]
     pub install: String,
     #[serde(default)]
     pub section: String,
@@ -45,7 +48,42 @@ pub fn built_in() -> Vec<Arc<LanguageServer>> {
     BUILT_IN.clone()
 }
 
+/// A person's own, and those in the box whose names they did not take. Their own are asked first.
+pub fn with_own(own: &[LanguageServer]) -> Vec<Arc<LanguageServer>> {
+    let is_taken = |server: &Arc<LanguageServer>| own.iter().any(|own| own.name == server.name);
+    let boxed = built_in().into_iter().filter(|server| !is_taken(server));
+    own.iter().cloned().map(Arc::new).chain(boxed).collect()
+}
+
 impl LanguageServer {
+    /// What is wrong with one that a person has added.
+    pub fn check(&self) -> Result<(), String> {
+        let Self { name, program, languages, .. } = self;
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+        if name.is_empty() || name.len() > 50 || !name.chars().all(fits) {
+            return Err(format!("`{name}` is no name for a language server: use letters, digits, `-`, `_` and `.`"));
+        }
+        if program.is_empty() || program.contains('/') && !program.starts_with('/') {
+            return Err(format!("`{name}`: `program` is a name on the PATH, or a whole path from `/` on"));
+        }
+        let is_ending = |ending: &String| !ending.is_empty() && !ending.contains(['.', '/']);
+        if languages.is_empty() || !languages.keys().all(is_ending) {
+            return Err(format!(
+                "`{name}`: `languages` says for endings what the language is, such as {{ zig = \"zig\" }}"
+            ));
+        }
+        let is_name = |root: &String| !root.is_empty() && !root.contains('/');
+        if !self.roots.iter().all(is_name) {
+            return Err(format!("`{name}`: `roots` are names of files, without folders"));
+        }
+        Ok(())
+    }
+
+    /// What a person does to have it.
+    pub fn how_to_install(&self) -> String {
+        if self.install.is_empty() { format!("put {} on the PATH", self.program) } else { self.install.clone() }
+    }
+
     /// What the protocol calls a file's language, if this is a server for it.
     pub(super) fn language(&self, file: &Path) -> Option<&str> {
         let extension = file.extension()?.to_str()?;

@@ -193,9 +193,7 @@ impl View<'_> {
         }
         let mut text = String::new();
         for problem in found.iter().take(MOST_LINES) {
-            let code = if problem.code.is_empty() { String::new() } else { format!(" [{}]", problem.code) };
-            let (line, kind) = (problem.line + 1, problem.severity.name());
-            let _ = writeln!(text, "{name}:{line}: {kind}: {}{code}", problem.message);
+            text.push_str(&problem_line(&name, problem));
         }
         Ok(format!("{text}{}{early}", more(found.len(), MOST_LINES)).trim_end().to_owned())
     }
@@ -288,6 +286,11 @@ impl Listing {
         let admitted = admit::for_reading(&self.context, given).ok().filter(|admitted| *admitted == located.path)?;
         file::read_whole(&admitted, given).ok().map(|whole| whole.text)
     }
+}
+
+pub(super) fn problem_line(file: &str, problem: &Diagnostic) -> String {
+    let code = if problem.code.is_empty() { String::new() } else { format!(" [{}]", problem.code) };
+    format!("{file}:{}: {}: {}{code}\n", problem.line + 1, problem.severity.name(), problem.message)
 }
 
 fn more(count: usize, most: usize) -> String {

@@ -11,6 +11,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::view;
 use crate::guard::{Permit, Policy};
 use crate::jobs::{self, Job};
 use crate::permission::Need;
@@ -194,7 +195,7 @@ fn waited_in_vain(pattern: &Option<RegexMatcher>) -> &'static str {
 }
 
 async fn seen(job: &Arc<Job>) -> String {
-    let look = job.look().await;
+    let look = job.look(view::shortened).await;
     let text = if look.text.is_empty() { "(nothing new)" } else { &look.text };
     format!("Job {}: {}\n{text}", job.id, look.status)
 }

@@ -6,6 +6,7 @@ mod batch_write;
 mod check;
 mod code;
 mod delete;
+mod diagnosed;
 mod edit;
 mod git;
 mod glob;
@@ -53,14 +54,18 @@ impl Parts {
     fn runner(&self) -> Runner {
         Runner { sandbox: Arc::clone(&self.sandbox), jobs: Arc::clone(&self.jobs) }
     }
+
+    fn diagnosed(&self, tool: impl Tool + 'static) -> Arc<dyn Tool> {
+        Arc::new(diagnosed::Diagnosed { inner: Arc::new(tool), languages: Arc::clone(&self.languages) })
+    }
 }
 
 /// In the order in which the model is told of them. The order is part of the cached prompt.
 pub(crate) fn core(parts: &Parts) -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(read::Read),
-        Arc::new(write::Write),
-        Arc::new(edit::Edit),
+        parts.diagnosed(write::Write),
+        parts.diagnosed(edit::Edit),
         Arc::new(list::List),
         Arc::new(glob::Glob),
         Arc::new(search::Search),
@@ -74,8 +79,8 @@ pub(crate) fn core(parts: &Parts) -> Vec<Arc<dyn Tool>> {
 pub(crate) fn extras(parts: &Parts) -> Vec<Arc<dyn Tool>> {
     let plain: [Arc<dyn Tool>; 11] = [
         Arc::new(preview_edit::PreviewEdit),
-        Arc::new(apply_patch::ApplyPatch),
-        Arc::new(batch_write::BatchWrite),
+        parts.diagnosed(apply_patch::ApplyPatch),
+        parts.diagnosed(batch_write::BatchWrite),
         Arc::new(move_path::Move),
         Arc::new(delete::Delete),
         Arc::new(structure_search::StructureSearch),
@@ -83,7 +88,7 @@ pub(crate) fn extras(parts: &Parts) -> Vec<Arc<dyn Tool>> {
         Arc::new(jobs::JobsTool { jobs: Arc::clone(&parts.jobs) }),
         Arc::new(project_tools::ProjectTools { discovery: Arc::clone(&parts.discovery) }),
         Arc::new(check::Check { discovery: Arc::clone(&parts.discovery), runner: parts.runner() }),
-        code(Arc::clone(&parts.languages)),
+        Arc::new(code::Code { languages: Arc::clone(&parts.languages) }),
     ];
     plain.into_iter().chain(git::all(&parts.sandbox)).collect()
 }
@@ -93,10 +98,6 @@ pub(crate) fn web(settings: &WebSettings, key: SearchKey) -> Vec<Arc<dyn Tool>> 
     let fetch: Arc<dyn Tool> = Arc::new(web_fetch::WebFetch::new(settings));
     let search = settings.search.clone().and_then(|search| web_search::WebSearch::new(search, key));
     [fetch].into_iter().chain(search.map(|search| -> Arc<dyn Tool> { Arc::new(search) })).collect()
-}
-
-pub(crate) fn code(languages: Arc<Languages>) -> Arc<dyn Tool> {
-    Arc::new(code::Code { languages })
 }
 
 pub(crate) fn web_fetch_through(client: Arc<WebClient>) -> Arc<dyn Tool> {

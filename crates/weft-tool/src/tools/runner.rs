@@ -12,11 +12,13 @@ use weft_core::event::{Display, Outcome};
 use super::view;
 use crate::capture;
 use crate::guard::Permit;
-use crate::jobs::{Job, Jobs, Start};
+use crate::jobs::{AtEnd, Job, Jobs, Start};
+use crate::permission::Need;
 use crate::process::{self, Ended, Program, Ran, SpawnError, Spec, Spill, Timing};
 use crate::sandbox::{Plan, Sandbox};
 use crate::text;
 use crate::tool::{Context, Finished};
+use crate::witness::Moment;
 
 /// How long a job is looked at before the model goes on.
 const AT_ONCE: Duration = Duration::from_millis(250);
@@ -68,7 +70,7 @@ impl Runner {
             Err(error) => return Finished::failed(format!("The job was not started: {error}."), summary),
         };
         let mut text = if job.has_ended() {
-            let look = job.look().await;
+            let look = job.look(view::shortened).await;
             format!("Job {} has ended at once: {}\n{}", job.id, look.status, look.text)
         } else {
             format!(
@@ -103,12 +105,15 @@ impl Runner {
             redaction: permit.redaction().clone(),
             ..Spec::new(Program::Line(order.command.clone()), &context.workspace)
         };
+        let teller = permit.teller(context, "shell", format!("Job `{}`", text::one_line(&order.command)));
+        let needs = [Need::Run { line: order.command.clone(), outside: order.outside }];
         let job = self.jobs.start(Start {
             session: context.session,
             outputs: &context.outputs,
             command: &order.command,
             timeout: order.timeout.map(Duration::from_secs),
             spec,
+            at_end: AtEnd::new(move |exit_code| teller.tell(&needs, Moment::JobEnded { exit_code })),
         })?;
         // Most mistakes show at once.
         job.wait(AT_ONCE, &context.cancel, |_| false).await;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError, mpsc};
 
 use futures_util::future::BoxFuture;
 use grep_matcher::Matcher as _;
@@ -98,36 +98,33 @@ fn search(context: &Context, input: Value, summary: &str) -> Result<Finished, St
     let base = Base::admitted(context, input.path.as_deref())?;
     let only = input.glob.as_deref().map(|glob| super::glob::matcher(glob, &base)).transpose()?;
     let (matcher, fallback) = compile(&input.pattern)?;
-    let mut files = Vec::new();
-    for entry in base.walk(|builder| builder.sort_by_file_path(Path::cmp)).flatten() {
-        if context.cancel.is_cancelled() {
-            return Ok(Finished::interrupted("[stopped before anything was searched]", summary));
-        }
+    let walk = base.walk(|builder| builder.sort_by_file_path(Path::cmp)).flatten();
+    let files = walk.filter_map(|entry| {
         // A file that was asked for by name was allowed by name.
         let named = entry.depth() == 0;
         let relative = entry.path().strip_prefix(&base.path).unwrap_or(entry.path());
         let wanted = named || !is_secret(relative) && only.as_ref().is_none_or(|only| only.is_match(relative));
-        if is_file(&entry) && wanted {
-            files.push(entry.into_path());
-        }
-    }
+        (is_file(&entry) && wanted).then(|| entry.into_path())
+    });
     let around = input.context.min(MOST_CONTEXT);
-    let found = search_all(&files, &base, &matcher, around, &context.cancel);
+    let found = search_all(files, &base, &matcher, around, &context.cancel);
     if context.cancel.is_cancelled() {
         return Ok(Finished::interrupted(format!("{}[stopped here]", found.text), summary));
     }
     Ok(finish(&found, &base, &input.pattern, fallback, summary))
 }
 
-/// On all processors, but with the result in the order of the files.
+/// On all processors, and while the files are still being found, but with the result in their order.
 fn search_all(
-    files: &[PathBuf],
+    files: impl Iterator<Item = PathBuf>,
     base: &Base,
     matcher: &RegexMatcher,
     around: usize,
     cancel: &CancellationToken,
 ) -> Found {
-    let (next, joined) = (AtomicUsize::new(0), Mutex::new(Joined::default()));
+    let (found, queue) = mpsc::channel();
+    let (queue, joined, is_full) = (Mutex::new(queue), Mutex::new(Joined::default()), AtomicBool::new(false));
+    let goes_on = || !is_full.load(Ordering::Relaxed) && !cancel.is_cancelled();
     let work = || {
         let mut opener = Opener::default();
         let mut searcher = SearcherBuilder::new()
@@ -137,25 +134,28 @@ fn search_all(
             .before_context(around)
             .after_context(around)
             .build();
-        let mut is_full = false;
-        while !is_full && !cancel.is_cancelled() {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = files.get(index) else { break };
-            let mut lines = InFile { file: base.show(path), matcher, entries: Vec::new(), matches: 0, bytes: 0 };
+        while goes_on() {
+            let next: Result<(usize, PathBuf), _> = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok((index, path)) = next else { break };
+            let mut lines = InFile { file: base.show(&path), matcher, entries: Vec::new(), matches: 0, bytes: 0 };
             // Files that cannot be read are passed by, like ignored ones.
-            if let Ok((opened, _)) = opener.open(path) {
+            if let Ok((opened, _)) = opener.open(&path) {
                 let _ = searcher.search_file(matcher, &opened, &mut lines);
             }
             let mut joined = joined.lock().unwrap_or_else(PoisonError::into_inner);
             joined.add(index, lines.entries);
-            is_full = joined.found.full;
+            is_full.fetch_or(joined.found.full, Ordering::Relaxed);
         }
     };
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS).min(files.len());
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS);
     std::thread::scope(|scope| {
         for _ in 1..workers {
             scope.spawn(work);
         }
+        for file in files.enumerate().take_while(|_| goes_on()) {
+            let _ = found.send(file);
+        }
+        drop(found);
         work();
     });
     joined.into_inner().unwrap_or_else(PoisonError::into_inner).found

@@ -16,7 +16,9 @@ use crate::text;
 use crate::tool::{Context, Finished, Tool};
 use crate::web::client::{self, WebClient, WebError};
 use crate::web::{WebSettings, content};
+use crate::witness::Moment;
 
+const NAME: &str = "web_fetch";
 /// Of a page the model sees this much; the rest is in a file.
 const SHOWN: usize = 20 * 1024;
 /// Of a page that only says what went wrong.
@@ -39,9 +41,12 @@ impl WebFetch {
     }
 
     async fn fetch(&self, permit: &Permit, context: &Context, url: Url, summary: String) -> Finished {
+        let teller = permit.teller(context, NAME, summary.clone());
         let may_go = |next: &Url| {
             let needs = [Need::Reach(client::host(next).to_owned())];
-            matches!(context.policy().measure().judge(&needs), Ok(Consent::NotNeeded))
+            let followed = matches!(context.policy().measure().judge(&needs), Ok(Consent::NotNeeded));
+            teller.tell(&needs, Moment::LedOn { followed });
+            followed
         };
         let fetching = context.cancel.run_until_cancelled(self.client.get(url, may_go)).await;
         let fetched = match fetching {
@@ -101,7 +106,7 @@ fn finish(whole: &str, url: &Url, cut: bool, context: &Context, summary: &str) -
 
 impl Tool for WebFetch {
     fn name(&self) -> &str {
-        "web_fetch"
+        NAME
     }
 
     fn description(&self) -> &str {

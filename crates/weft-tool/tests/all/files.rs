@@ -14,7 +14,7 @@ fn the_extras_can_be_called_but_are_not_told_of() {
     let registry = Registry::builtin();
     let extras: Vec<&str> = registry.extras().map(|spec| spec.name).collect();
     let (git, files): (Vec<&str>, Vec<&str>) = extras.iter().partition(|name| name.starts_with("git_"));
-    assert_eq!(git.len(), 18);
+    assert_eq!(git.len(), 21);
     assert_eq!(
         files,
         [

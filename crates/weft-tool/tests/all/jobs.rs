@@ -56,6 +56,25 @@ async fn jobs_ended(world: &World) -> bool {
 }
 
 #[tokio::test]
+async fn what_a_known_tool_writes_in_the_background_is_shown_without_its_noise() {
+    let world = World::new();
+    let tests: String = (0..200).map(|number| format!("test math::case_{number} ... ok\n")).collect();
+    let output = format!("running 201 tests\n{tests}test math::odd ... FAILED\n\nfailures:\n    math::odd\n");
+    world.file("output.txt", format!("{output}\ntest result: FAILED. 200 passed; 1 failed; 0 ignored\n"));
+    world.file("bin/cargo", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.01; done; cat output.txt; exit 101\n");
+    let program = world.workspace.join("bin/cargo");
+    std::fs::set_permissions(program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    start(&world, "bin/cargo test", false).await;
+    world.file("go", "");
+    let seen = jobs(&world, json!({"action": "wait", "job": 1, "seconds": 20})).await;
+    assert!(seen.contains("200 passed tests") && seen.contains("job-1.txt"), "{seen}");
+    assert!(seen.contains("math::odd ... FAILED") && seen.contains("test result: FAILED"), "{seen}");
+    assert!(seen.len() < 1_000, "{seen}");
+    let whole = std::fs::read_to_string(world.outputs().join("job-1.txt")).unwrap();
+    assert_eq!(whole.lines().count(), world.content("output.txt").lines().count());
+}
+
+#[tokio::test]
 async fn a_job_that_fails_at_once_says_so_at_once() {
     let world = World::new();
     let text = start(&world, "echo nope >&2; exit 9", false).await;

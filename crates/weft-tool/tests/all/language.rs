@@ -46,6 +46,14 @@ async fn pyright_knows_python() {
     world.file("main.py", "from shapes.square import area\n\ntext: int = area(3)\n");
     let found = code(json!({"action": "diagnostics", "path": "main.py"})).await;
     assert_eq!(found, "No problems in `main.py`.");
+    // A change is answered with the errors that it makes, and with no word if it makes none.
+    let edit = |old: &str, new: &str| json!({"path": "main.py", "edits": [{"old": old, "new": new}]});
+    let changed = world.ok("edit", edit("text: int", "text: str")).await;
+    assert!(changed.contains("\n[pyright finds errors in `main.py`:]\nmain.py:3: error: Type \"int\""), "{changed}");
+    let changed = world.ok("edit", edit("text: str", "text: int")).await;
+    assert!(!changed.contains("pyright"), "{changed}");
+    let wrong = json!({"path": "new.py", "content": "from shapes.square import nothing\n"});
+    assert!(world.ok("write", wrong).await.contains("[pyright finds errors in `new.py`:]\nnew.py:1: error: "));
     world.file("shapes/square.py", "def area(side: int) -> str:\n    return str(side * side)\n");
     code(json!({"action": "symbols", "path": "shapes/square.py"})).await;
     let found = code(json!({"action": "diagnostics", "path": "main.py"})).await;

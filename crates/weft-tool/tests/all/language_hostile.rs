@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use weft_core::Mode;
 use weft_core::ask::AskKind;
 use weft_core::event::{Access, Outcome};
+use weft_tool::discover::Discovery;
 use weft_tool::language::{LanguageServer, Languages, Patience};
 use weft_tool::{GuardConfig, Registry, Sandbox, Verdict};
 
@@ -44,7 +45,8 @@ fn world(script: &str, patience: Patience) -> World {
         checks_when_saved: false,
     };
     let languages = Languages::new(vec![Arc::new(server)], &Sandbox::off(), patience);
-    let world = World::with(Registry::builtin().with_languages(languages), GuardConfig::default());
+    let registry = Registry::builtin_with(Arc::new(Sandbox::off()), Discovery::default(), languages);
+    let world = World::with(registry, GuardConfig::default());
     world.file("server.sh", script);
     world.file("a.fake", "first\nname here\n");
     world
@@ -222,4 +224,41 @@ async fn what_cannot_be_asked_is_said() {
     let text = fails(json!({"action": "rename", "path": "a.fake"})).await;
     assert!(text.contains("must be one of diagnostics"), "{text}");
     assert!(!world.workspace.join("pids").exists());
+}
+
+#[tokio::test]
+async fn a_change_neither_starts_a_server_nor_waits_for_a_silent_one() {
+    let world = world("", Patience::default());
+    naming(&world, &[&world.workspace.join("a.fake")]);
+    let edit = |old: &str, new: &str| json!({"path": "a.fake", "edits": [{"old": old, "new": new}]});
+    world.ok("edit", edit("first", "second")).await;
+    assert!(!world.workspace.join("pids").exists(), "nobody has asked for a server");
+    world.ok("code", definition()).await;
+    // From now on it runs, and never says what is wrong with a file.
+    let began = std::time::Instant::now();
+    let text = world.ok("edit", edit("second", "third")).await;
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert!(!text.contains("fake finds"), "{text}");
+    assert!(world.content("a.fake").starts_with("third"));
+}
+
+#[tokio::test]
+async fn of_a_changed_file_that_may_not_be_read_nothing_is_told() {
+    let mut world = world("", hasty());
+    let range = r#"{"start":{"line":0,"character":0},"end":{"line":0,"character":1}}"#;
+    let told = format!(
+        r#"{{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{{"uri":"file://{}","diagnostics":[{{"range":{range},"severity":1,"message":"do-not-show"}}]}}}}"#,
+        world.workspace.join("a.fake").display()
+    );
+    let answers = format!(
+        "while :; do hear; case \"$body\" in *definition*) answer '[]';; *didChange\\\"*|*didOpen*) say '{told}';; esac; done"
+    );
+    world.file("server.sh", format!("{PRELUDE}{answers}\n"));
+    world.ok("code", definition()).await;
+    let edit = |old: &str, new: &str| json!({"path": "a.fake", "edits": [{"old": old, "new": new}]});
+    let text = world.ok("edit", edit("first", "second")).await;
+    assert!(text.contains("[fake finds errors in `a.fake`:]\na.fake:1: error: do-not-show"), "{text}");
+    world.deny("read a.fake");
+    let finished = world.run("edit", edit("second", "third")).await;
+    assert!(!finished.output.text.contains("do-not-show"), "{}", finished.output.text);
 }

@@ -15,6 +15,7 @@ mod edit_write;
 mod files;
 mod find;
 mod git;
+mod git_branches;
 mod git_hostile;
 mod git_server;
 mod guard;

@@ -1,5 +1,7 @@
 //! `weft answer`: answers a question, from anywhere.
 
+use std::time::Duration;
+
 use weft_core::{Answer, AskKind, Choice};
 use weft_engine::Recorder;
 
@@ -23,7 +25,7 @@ pub async fn run(args: AnswerArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     if args.resume {
-        return resume::carry_on(&opened, row.session, &work, false).await;
+        return resume::carry_on(&opened, row.session, &work, false, Some(Duration::ZERO)).await;
     }
     out::tell(&crate::show::rows::note(&format!("Recorded. `weft resume {}` goes on.", row.session), &look));
     Ok(Exit::Done)

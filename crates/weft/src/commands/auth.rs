@@ -7,7 +7,7 @@ use weft_core::FailureKind;
 use weft_engine::{Config, Home};
 use weft_model::provider::{self, ProviderConfig};
 use weft_store::audit::Category;
-use weft_store::{Secret, Vault};
+use weft_store::{Kept, Secret, Vault};
 use weft_tool::web::Engine;
 
 use super::audit::note_change;
@@ -68,7 +68,8 @@ pub fn status_row(provider: &Provider, look: &Look) -> Vec<crate::show::style::L
     let name = &provider.config.name;
     let (mark, style, words) = match &provider.key {
         KeySource::Environment(variable) => (look.sign("✓", "+"), GOOD, format!("key from {variable}")),
-        KeySource::Vault => (look.sign("✓", "+"), GOOD, "key saved on this machine".to_owned()),
+        KeySource::Vault(Kept::File) => (look.sign("✓", "+"), GOOD, "key saved on this machine".to_owned()),
+        KeySource::Vault(Kept::Keychain) => (look.sign("✓", "+"), GOOD, "key in the system's keychain".to_owned()),
         KeySource::NotNeeded => {
             (look.sign("·", "-"), DIM, format!("needs no key; expected at {}", provider.config.base_url))
         }
@@ -82,8 +83,8 @@ pub fn status_row(provider: &Provider, look: &Look) -> Vec<crate::show::style::L
 /// A search engine has no way to ask what a key is worth that would not cost a search.
 fn add_engine(vault: &Vault, engine: Engine, config: &Config, from_stdin: bool) -> anyhow::Result<()> {
     let (name, look) = (engine.name(), out::look_stderr());
-    vault.set(name, &Secret::new(read_key(name, from_stdin)?))?;
-    out::tell(&note("Saved, not checked, encrypted on this machine.", &look));
+    let kept = vault.set(name, &Secret::new(read_key(name, from_stdin)?))?;
+    out::tell(&note(&format!("Saved, not checked, {}.", place(kept)), &look));
     if config.web.search.as_ref().is_none_or(|search| search.provider != engine) {
         let words =
             format!("It is not used yet: `weft config set web.search.provider {name}` makes it the search engine.");
@@ -117,19 +118,27 @@ async fn add(vault: &Vault, provider: &Provider, from_stdin: bool, no_check: boo
     let look = out::look_stderr();
     let key = &read_key(name, from_stdin)?;
     let verdict = if no_check { None } else { Some(check(&provider.config, key).await?) };
-    vault.set(name, &Secret::new(key))?;
+    let place = place(vault.set(name, &Secret::new(key))?);
     match verdict {
-        Some(Verdict::Works) => out::tell(&note("The key works and is saved, encrypted on this machine.", &look)),
+        Some(Verdict::Works) => out::tell(&note(&format!("The key works and is saved, {place}."), &look)),
         Some(Verdict::Unknown(why)) => {
             out::tell(&problem(&format!("The key could not be checked: {why}"), &look));
-            out::tell(&note("It is saved all the same, encrypted on this machine.", &look));
+            out::tell(&note(&format!("It is saved all the same, {place}."), &look));
         }
-        None => out::tell(&note("Saved, not checked, encrypted on this machine.", &look)),
+        None => out::tell(&note(&format!("Saved, not checked, {place}."), &look)),
     }
     if let KeySource::Environment(variable) = &provider.key {
         out::tell(&note(&format!("{variable} is also set, and is used instead as long as it is."), &look));
     }
     Ok(())
+}
+
+/// Where a key was put, in words.
+pub const fn place(kept: Kept) -> &'static str {
+    match kept {
+        Kept::Keychain => "in the system's keychain",
+        Kept::File => "encrypted on this machine",
+    }
 }
 
 /// What is known of a key that is about to be kept.

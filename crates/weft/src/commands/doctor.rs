@@ -45,12 +45,13 @@ pub async fn run() -> anyhow::Result<Exit> {
     let rows = providers::all(&home, &loaded.config);
     let sandboxed = sandbox(&home, &loaded.config);
     let web = web(&home, &loaded.config);
+    let servers = language_servers(&open::workspace()?, &loaded.config);
     section("Database", database(home, loaded));
     out::print(&[Line::new("Providers", BOLD)]);
     out::print(&rows.iter().flat_map(|provider| auth::status_row(provider, &look)).collect::<Vec<_>>());
     section("Sandbox", sandboxed);
     section("Web", web);
-    section("Language servers", language_servers(&open::workspace()?));
+    section("Language servers", servers);
     section("Terminal", terminal(&look));
     Ok(if failed { Exit::Failed } else { Exit::Done })
 }
@@ -197,12 +198,12 @@ fn web(home: &Home, config: &weft_engine::Config) -> Vec<Finding> {
 }
 
 /// None of them is needed.
-fn language_servers(workspace: &Path) -> Vec<Finding> {
+fn language_servers(workspace: &Path, config: &weft_engine::Config) -> Vec<Finding> {
     let state = |server: Arc<LanguageServer>| match server.find(workspace) {
         Some(_) => Finding::Good(server.name.clone()),
-        None => Finding::Note(format!("{} is not installed: `{}`", server.name, server.install)),
+        None => Finding::Note(format!("{} is not installed: `{}`", server.name, server.how_to_install())),
     };
-    weft_tool::language::built_in().into_iter().map(state).collect()
+    weft_tool::language::with_own(&config.language_servers).into_iter().map(state).collect()
 }
 
 fn terminal(look: &Look) -> Vec<Finding> {

@@ -40,7 +40,7 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
     }
     let look = out::look_stdout();
     let key = |name: &str| match key_of(name) {
-        Some(KeySource::Environment(_) | KeySource::Vault) => look.sign("✓", "yes"),
+        Some(KeySource::Environment(_) | KeySource::Vault(_)) => look.sign("✓", "yes"),
         Some(KeySource::NotNeeded) => "not needed",
         Some(KeySource::Missing) | None => "no",
     };

@@ -1,5 +1,7 @@
 //! `weft resume`: finishes what a crash, a limit or an answer left to be done.
 
+use std::time::Duration;
+
 use weft_core::{SessionId, Status};
 use weft_engine::EngineError;
 use weft_store::{ListFilter, SessionRow};
@@ -16,14 +18,21 @@ use crate::show::rows::note;
 pub async fn run(args: ResumeArgs) -> anyhow::Result<Exit> {
     let opened = open::open_aloud(&args.work)?;
     if let Some(prefix) = &args.session {
-        return carry_on(&opened, opened.engine.store().find(prefix)?, &args.work, args.json).await;
+        return carry_on(
+            &opened,
+            opened.engine.store().find(prefix)?,
+            &args.work,
+            args.json,
+            Some(args.wait.patience()),
+        )
+        .await;
     }
     let left = left_to_do(&opened)?;
     let Some(newest) = left.first() else {
         out::tell(&note(&nothing_left(&opened)?, &out::look_stderr()));
         return Ok(Exit::Done);
     };
-    let exit = carry_on(&opened, newest.id, &args.work, args.json).await?;
+    let exit = carry_on(&opened, newest.id, &args.work, args.json, Some(args.wait.patience())).await?;
     if let Some(next) = left.get(1) {
         let words = format!("{} left to finish here; the next: `weft resume {}`", left.len() - 1, next.id);
         out::tell(&note(&words, &out::look_stderr()));
@@ -58,9 +67,21 @@ fn nothing_left(opened: &Opened) -> anyhow::Result<String> {
     })
 }
 
-pub async fn carry_on(opened: &Opened, session: SessionId, work: &WorkArgs, json: bool) -> anyhow::Result<Exit> {
+/// `patience` is how long what sources ask waits for an answer from elsewhere, if not for as long as
+/// it may.
+pub async fn carry_on(
+    opened: &Opened,
+    session: SessionId,
+    work: &WorkArgs,
+    json: bool,
+    patience: Option<Duration>,
+) -> anyhow::Result<Exit> {
     let look = out::look_stderr();
-    let mut headless = Headless::new(&opened.engine, session, json);
+    let headless = Headless::new(&opened.engine, session, json);
+    let mut headless = match patience {
+        Some(patience) => headless.declining_after(patience),
+        None => headless,
+    };
     opened.apply(session, work).await?;
     let state = opened.engine.state(session)?;
     let status = state.status();

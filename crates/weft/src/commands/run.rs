@@ -33,7 +33,7 @@ pub async fn run(args: RunArgs) -> anyhow::Result<Exit> {
         None => opened.create(&args.chat.work, false)?,
     };
     let existing = args.chat.session.is_some() || args.chat.continue_last;
-    let headless = Headless::new(&opened.engine, session, args.json);
+    let headless = Headless::new(&opened.engine, session, args.json).declining_after(args.wait.patience());
     if existing {
         opened.apply(session, &args.chat.work).await?;
     }

@@ -14,7 +14,7 @@ use weft_mcp::confine::Confinement;
 use weft_mcp::sources::Source;
 use weft_mcp::trust::Trust;
 use weft_mcp::{SourceConfig, SourceError, Transport, files, naming};
-use weft_store::{Secret, Vault};
+use weft_store::Secret;
 use weft_tool::sandbox::Network;
 
 use crate::commands::config::{read, write};
@@ -48,7 +48,7 @@ pub async fn run(command: SourcesCommand) -> anyhow::Result<Exit> {
             allow(source, &trust, confinement, give.into_iter().collect())?;
         }
         SourcesCommand::Login { name } => login(opened.sources.get(&name)?).await?,
-        SourcesCommand::Secret { name } => secret(&home, &name)?,
+        SourcesCommand::Secret { name } => secret(&home, &settings.config, &name)?,
         SourcesCommand::Remove { name } => remove(&home, &opened.sources.get(&name)?.config, &trust)?,
     }
     Ok(Exit::Done)
@@ -228,7 +228,7 @@ fn open_browser(address: &str) {
     let _ = std::process::Command::new("xdg-open").arg(address).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
 }
 
-fn secret(home: &Home, name: &str) -> anyhow::Result<()> {
+fn secret(home: &Home, settings: &weft_engine::Config, name: &str) -> anyhow::Result<()> {
     if !naming::is_source_name(name) {
         bail!(UsageError(format!("`{name}` cannot be a secret's name: use letters, digits, - and _")));
     }
@@ -243,8 +243,8 @@ fn secret(home: &Home, name: &str) -> anyhow::Result<()> {
     if text.is_empty() || text.chars().any(char::is_control) {
         bail!(UsageError("this is not a secret that can be sent; nothing was saved".to_owned()));
     }
-    Vault::open(&home.config).set(name, &Secret::new(text))?;
-    tell(&format!("Saved, encrypted on this machine. Sources can use it as `vault:{name}`."));
+    let kept = weft_engine::vault_of_all(home, settings).set(name, &Secret::new(text))?;
+    tell(&format!("Saved, {}. Sources can use it as `vault:{name}`.", super::auth::place(kept)));
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 use weft_engine::Home;
 use weft_tool::discover::{Confidence, Discovery, Found, Kind};
-use weft_tool::language::{LanguageServer, built_in};
+use weft_tool::language::{LanguageServer, with_own};
 
 use crate::exit::Exit;
 use crate::show::rows::note;
@@ -17,15 +17,16 @@ use crate::{open, out};
 pub fn run(kind: Option<Kind>, json: bool) -> anyhow::Result<Exit> {
     let workspace = open::workspace()?;
     let loaded = open::settings(&Home::from_env(), &workspace)?;
+    let known = with_own(&loaded.config.language_servers);
     let found = Discovery::new(loaded.config.project_tools).find(&workspace, false);
-    let servers = if kind.is_none() { language_servers(&workspace) } else { Vec::new() };
+    let servers = if kind.is_none() { language_servers(known, &workspace) } else { Vec::new() };
     let wanted = |known: Kind| kind.is_none_or(|kind| kind == known);
     if json {
         for found in found.iter().filter(|found| wanted(found.kind)) {
             out::json_line(&serde_json::to_value(found)?);
         }
         for (server, installed) in &servers {
-            let (name, install) = (&server.name, &server.install);
+            let (name, install) = (&server.name, server.how_to_install());
             let row = json!({"kind": "language_server", "name": name, "installed": installed, "install": install});
             out::json_line(&row);
         }
@@ -56,13 +57,13 @@ pub fn run(kind: Option<Kind>, json: bool) -> anyhow::Result<Exit> {
 }
 
 /// Those that know a project in this folder, and whether they are there.
-fn language_servers(workspace: &Path) -> Vec<(Arc<LanguageServer>, bool)> {
+fn language_servers(known: Vec<Arc<LanguageServer>>, workspace: &Path) -> Vec<(Arc<LanguageServer>, bool)> {
     let knows = |server: &Arc<LanguageServer>| server.roots.iter().any(|root| workspace.join(root).is_file());
-    built_in().into_iter().filter(knows).map(|server| (Arc::clone(&server), server.find(workspace).is_some())).collect()
+    known.into_iter().filter(knows).map(|server| (Arc::clone(&server), server.find(workspace).is_some())).collect()
 }
 
 fn server_row(server: &LanguageServer, installed: bool, look: &Look) -> Line {
-    let install = if installed { String::new() } else { format!("  not installed: {}", server.install) };
+    let install = if installed { String::new() } else { format!("  not installed: {}", server.how_to_install()) };
     Line::new(server.name.clone(), CODE).with(install, DIM).indented(GUTTER).fitted(look.width, look)
 }
 

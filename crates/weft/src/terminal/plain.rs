@@ -24,7 +24,7 @@ pub async fn run(opened: &Opened, session: SessionId, is_new: bool) -> anyhow::R
     let mut exit = Exit::Done;
     let mut held_back = None;
     if !is_new {
-        exit = resume::carry_on(opened, session, &WorkArgs::default(), false).await?;
+        exit = resume::carry_on(opened, session, &WorkArgs::default(), false, None).await?;
     }
     loop {
         out::stdout(if exit == Exit::Waiting { "answer> " } else { "> " });

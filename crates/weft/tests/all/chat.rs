@@ -7,13 +7,13 @@ use weft_script::{Fault, call, text, thinking};
 
 use crate::world::{World, wait_until};
 
-struct Terminal {
+pub struct Terminal {
     socket: String,
 }
 
 impl Terminal {
     /// `None` where there is no tmux.
-    fn start(world: &World, name: &str, columns: u16, rows: u16) -> Option<Self> {
+    pub fn start(world: &World, name: &str, columns: u16, rows: u16) -> Option<Self> {
         Self::start_as(world, name, columns, rows, "tmux-256color")
     }
 
@@ -48,13 +48,13 @@ impl Terminal {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    fn keys(&self, keys: &[&str]) {
+    pub fn keys(&self, keys: &[&str]) {
         let mut arguments = vec!["send-keys"];
         arguments.extend(keys);
         self.tmux(&arguments);
     }
 
-    fn write(&self, text: &str) {
+    pub fn write(&self, text: &str) {
         self.tmux(&["send-keys", "-l", text]);
     }
 
@@ -63,7 +63,7 @@ impl Terminal {
         self.tmux(&["capture-pane", "-p", "-S", "-1000"])
     }
 
-    fn wait_for(&self, text: &str) -> String {
+    pub fn wait_for(&self, text: &str) -> String {
         let mut last = String::new();
         for _ in 0..1_000 {
             last = self.all();

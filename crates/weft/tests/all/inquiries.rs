@@ -19,7 +19,7 @@ fn world(mut replies: Vec<Reply>) -> World {
 }
 
 fn start(world: &World) -> Child {
-    world.command(&["run", "--json", "--mode", "auto", "go"]).spawn().unwrap()
+    world.command(&["run", "--json", "--mode", "auto", "--wait", "600", "go"]).spawn().unwrap()
 }
 
 fn open_ask(world: &World) -> (String, Value) {
@@ -109,6 +109,29 @@ fn a_question_ends_with_the_process_that_asked_it() {
     assert!(world.server.requests()[2].last_results[0].contains("Interrupted"));
     world.weft(&["asks"]).expect(0).says("No question waits");
     world.weft(&["answer", &id, "Ada"]).expect(1).says("no open question");
+}
+
+#[test]
+fn where_nobody_can_answer_a_question_is_declined_at_once() {
+    let ask_model = call("mcp__every__trigger-sampling-request", json!({"prompt": "the weather", "maxTokens": 50}));
+    let world = world(vec![call("mcp__every__trigger-elicitation-request", json!({})), ask_model, text("Done.")]);
+    let ran = world.weft(&["run", "--mode", "auto", "go"]).expect(0);
+    ran.says("legal name").says("Let the source `every` ask the model").says("Declined, since nobody answers here.");
+    let requests = world.server.requests();
+    assert!(requests[2].last_results[0].contains("decline"), "{:?}", requests[2].last_results);
+    assert!(requests[3].last_results[0].contains("did not agree"), "{:?}", requests[3].last_results);
+    assert_eq!(requests.len(), 4, "the model was not asked by the source");
+    world.weft(&["asks"]).expect(0).says("No question waits");
+}
+
+#[test]
+fn a_question_waits_no_longer_than_it_was_told_to() {
+    let world = world(vec![call("mcp__every__trigger-elicitation-request", json!({})), text("Done.")]);
+    let began = std::time::Instant::now();
+    let ran = world.weft(&["run", "--mode", "auto", "--wait", "1", "go"]).expect(0);
+    ran.says("Waiting for an answer from another terminal.");
+    assert!(began.elapsed() >= std::time::Duration::from_secs(1));
+    assert!(world.server.requests()[2].last_results[0].contains("decline"));
 }
 
 #[test]

@@ -44,6 +44,25 @@ fn a_job_runs_beside_the_turn_and_ends_with_weft() {
 }
 
 #[test]
+fn the_ends_of_jobs_are_in_the_audit_log() {
+    let world = World::new(vec![
+        call("shell", json!({"command": "exit 4", "background": true})),
+        call("jobs", json!({"action": "wait", "job": 1, "seconds": 30})),
+        call("shell", json!({"command": "exec sleep 985", "background": true})),
+        text("Done."),
+    ]);
+    world.weft(&["run", "--mode", "auto", "go"]).expect(0);
+    let told = world.weft(&["audit", "query", "--category", "process", "--format", "json"]).expect(0).events();
+    let ended: Vec<(&str, &Value)> = told
+        .iter()
+        .filter(|entry| entry["event_type"] == "job.ended")
+        .map(|entry| (entry["target"].as_str().unwrap(), &entry["details"]["exit_code"]))
+        .collect();
+    assert_eq!(ended, [("exit 4", &json!(4)), ("exec sleep 985", &Value::Null)], "{told:?}");
+    world.weft(&["audit", "verify"]).expect(0);
+}
+
+#[test]
 fn a_job_does_not_outlive_a_killed_weft() {
     let world = World::new(vec![
         call("shell", json!({"command": "touch up; exec sleep 986", "background": true})),

@@ -40,6 +40,34 @@ fn a_real_server_works_in_the_sandbox_and_ends_with_weft() {
     wait_until("its end", || processes_with(world.home.path()).is_empty().then_some(()));
 }
 
+/// A person's own server for endings that nobody else knows, from their settings.
+#[test]
+fn a_server_from_the_settings_is_asked_and_tells_of_errors_after_a_change() {
+    let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/tools/node_modules");
+    let modules = modules.canonicalize().expect("run `make tool-peers`, which installs them with npm");
+    let world = World::new(vec![
+        call("request_tools", json!({"names": ["code"]})),
+        call("code", json!({"action": "diagnostics", "path": "main.pyx"})),
+        call("edit", json!({"path": "main.pyx", "edits": [{"old": "-> int", "new": "-> str"}]})),
+        text("Done."),
+    ]);
+    let home = world.home.path().join("weft");
+    std::fs::create_dir_all(&home).unwrap();
+    let program = modules.join(".bin/pyright-langserver");
+    let settings = format!(
+        "[language_servers.mine]\nprogram = \"{}\"\nargs = [\"--stdio\"]\nlanguages = {{ pyx = \"python\" }}\n\
+         roots = [\"mine.toml\"]\n",
+        program.display()
+    );
+    std::fs::write(home.join("config.toml"), settings).unwrap();
+    write(&world, "mine.toml", "");
+    world.weft(&["tools"]).expect(0).says("mine");
+    write(&world, "main.pyx", "def area(side: int) -> int:\n    return side\n");
+    let told = results(&world.weft(&["run", "--mode", "auto", "--json", "go"]).expect(0));
+    assert_eq!(told[1], "No problems in `main.pyx`.");
+    assert!(told[2].contains("[mine finds errors in `main.pyx`:]\nmain.pyx:2: error: "), "{told:?}");
+}
+
 /// A project can bring a server of its own, which is no better than any command.
 #[test]
 fn a_project_s_own_server_reaches_neither_files_outside_nor_the_network() {

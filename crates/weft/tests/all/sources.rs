@@ -295,7 +295,8 @@ fn a_yes_to_a_secret_is_for_one_source() {
     let world = World::new(vec![request("web"), request("other"), text("Done.")]);
     let (address, serving) = echoing_api();
     with_api(&world, &address);
-    let child = world.command(&["run", "--mode", "ask", "go"]).env("WEB_PASS", SECRET).spawn().unwrap();
+    let child =
+        world.command(&["run", "--mode", "ask", "--wait", "600", "go"]).env("WEB_PASS", SECRET).spawn().unwrap();
     let ask = |source: &str| {
         crate::world::wait_until("the question", || {
             let row = world.weft(&["asks", "--json"]).expect(0).events().first()?["ask"].clone();
@@ -315,7 +316,8 @@ fn a_secret_is_used_once_after_a_yes_and_seen_by_nobody() {
     let world = World::new(vec![call("api__web__request", json!({"method": "GET", "path": "x"})), text("Done.")]);
     let (address, serving) = echoing_api();
     with_api(&world, &address);
-    let child = world.command(&["run", "--mode", "ask", "go"]).env("WEB_PASS", SECRET).spawn().unwrap();
+    let child =
+        world.command(&["run", "--mode", "ask", "--wait", "600", "go"]).env("WEB_PASS", SECRET).spawn().unwrap();
     let ask = crate::world::wait_until("the question", || {
         world.weft(&["asks", "--json"]).expect(0).events().first().map(|row| row["ask"].clone())
     });

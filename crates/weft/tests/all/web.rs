@@ -78,6 +78,45 @@ fn this_machine_is_not_fetched_from_and_a_project_cannot_change_that() {
     assert!(audit.lines().any(|line| line.contains("web_fetch") && line.contains("\"denied\"")), "{audit}");
 }
 
+/// A page that leads on to another host, once where the rules let it and once where they do not.
+#[test]
+fn where_a_page_leads_is_in_the_audit_log() {
+    let page = serve("text/plain", "the end");
+    let leading = |to: &str| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let answer = format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        std::thread::spawn(move || {
+            for visitor in listener.incoming() {
+                let mut visitor = visitor.unwrap();
+                let _ = visitor.read(&mut [0; 8192]);
+                let _ = visitor.write_all(answer.as_bytes());
+            }
+        });
+        port
+    };
+    let (good, bad) = (leading(&format!("http://localhost:{page}/")), leading("http://elsewhere.example/"));
+    let world = World::new(vec![
+        call("request_tools", json!({"names": ["web_fetch"]})),
+        call("web_fetch", json!({"url": format!("http://127.0.0.1:{good}/")})),
+        call("web_fetch", json!({"url": format!("http://127.0.0.1:{bad}/")})),
+        text("Done."),
+    ]);
+    configure(
+        &world,
+        "[web]\nallow_private = [\"127.0.0.1\", \"localhost\"]\n[permissions]\ndeny = [\"reach elsewhere.example\"]\n",
+    );
+    let ran = results(&world.weft(&["run", "--mode", "auto", "--json", "go"]).expect(0));
+    assert!(ran[1].1.contains("the end") && ran[2].0 == "denied", "{ran:?}");
+    let told = world.weft(&["audit", "query", "--category", "network", "--format", "json"]).expect(0).events();
+    let led: Vec<(&str, &str)> = told
+        .iter()
+        .filter(|entry| entry["event_type"] == "network.led_on")
+        .map(|entry| (entry["target"].as_str().unwrap(), entry["outcome"].as_str().unwrap()))
+        .collect();
+    assert_eq!(led, [("localhost", "allowed"), ("elsewhere.example", "denied")], "{told:?}");
+}
+
 #[test]
 fn a_search_engine_is_set_up_step_by_step() {
     let world = World::new(vec![]);

@@ -37,6 +37,8 @@ pub(super) struct Input {
     pub remote: Option<String>,
     pub branch: Option<String>,
     pub prune: bool,
+    pub modified: bool,
+    pub pattern: Option<String>,
 }
 
 const MOST_COMMITS: u64 = 200;
@@ -61,6 +63,8 @@ pub(super) fn kind(verb: Verb, input: &Input) -> (GitKind, Vec<String>) {
         Verb::Log => (GitKind::Look, &["log"]),
         Verb::Show => (GitKind::Look, &["show"]),
         Verb::Blame => (GitKind::Look, &["blame"]),
+        Verb::Files => (GitKind::Look, &["ls-files"]),
+        Verb::Tags => (GitKind::Look, &["tag"]),
         Verb::Branch if input.name.is_none() => (GitKind::Look, &["branch"]),
         Verb::Branch => (GitKind::Branch, &["branch"]),
         Verb::Add => (GitKind::Record, &["add"]),
@@ -76,6 +80,7 @@ pub(super) fn kind(verb: Verb, input: &Input) -> (GitKind, Vec<String>) {
         Verb::Reset if input.hard => (GitKind::Publish, &["reset", "--hard"]),
         Verb::Reset => (GitKind::History, &["reset"]),
         Verb::Fetch => (GitKind::Fetch, &["fetch"]),
+        Verb::Pull => (GitKind::Fetch, &["pull"]),
         Verb::Push => (GitKind::Publish, &["push"]),
         Verb::Merge => (GitKind::Publish, &["merge"]),
     };
@@ -96,10 +101,12 @@ impl Words {
 pub(super) fn words(verb: Verb, input: &Input) -> Result<Vec<String>, String> {
     let mut words = Words::default();
     match verb {
-        Verb::Status | Verb::Diff | Verb::Log | Verb::Show | Verb::Blame => looking(verb, input, &mut words)?,
+        Verb::Status | Verb::Diff | Verb::Log | Verb::Show | Verb::Blame | Verb::Files | Verb::Tags => {
+            looking(verb, input, &mut words)?;
+        }
         Verb::Add | Verb::Commit | Verb::Restore | Verb::Stash => recording(verb, input, &mut words)?,
         Verb::Branch | Verb::Switch | Verb::Worktree => branching(verb, input, &mut words)?,
-        Verb::Revert | Verb::CherryPick | Verb::Reset | Verb::Fetch | Verb::Push | Verb::Merge => {
+        Verb::Revert | Verb::CherryPick | Verb::Reset | Verb::Fetch | Verb::Pull | Verb::Push | Verb::Merge => {
             combining(verb, input, &mut words)?;
         }
     }
@@ -152,6 +159,15 @@ fn looking(verb: Verb, input: &Input, words: &mut Words) -> Result<(), String> {
                 words.add(&[&format!("-L{},{last}", first.max(1))]);
             }
             words.add(&[revision(input.commit.as_deref().unwrap_or("HEAD"))?]);
+        }
+        Verb::Files => {
+            words.add(&["ls-files"]);
+            words.add(if input.modified { &["--modified"] } else { &[] });
+        }
+        Verb::Tags => {
+            let format = "--format=%(refname:short) %(objectname:short) %(creatordate:short) %(subject)";
+            words.add(&["for-each-ref", format, "--sort=-creatordate", "--count=200"]);
+            words.add(&[&format!("refs/tags/{}", tags(input.pattern.as_deref().unwrap_or("*"))?)]);
         }
         _ => {}
     }
@@ -250,6 +266,12 @@ fn combining(verb: Verb, input: &Input, words: &mut Words) -> Result<(), String>
             words.add(if input.prune { &["--prune"] } else { &[] });
             words.add(&[remote(input)?]);
         }
+        // What it got is looked at before files are changed to it: see `pulled`.
+        Verb::Pull => {
+            let name = branch(input.branch.as_deref().unwrap_or_default())?;
+            words.add(&["fetch", "--upload-pack=git-upload-pack", "--no-recurse-submodules", "--no-auto-maintenance"]);
+            words.add(&[remote(input)?, &format!("refs/heads/{name}")]);
+        }
         Verb::Push => {
             let name = branch(input.branch.as_deref().unwrap_or_default())?;
             words.add(&["push", "--receive-pack=git-receive-pack", "--no-verify", remote(input)?]);
@@ -286,10 +308,11 @@ pub(super) fn listing(verb: Verb, input: &Input) -> Result<Option<Vec<String>>, 
 /// Whether paths come at the end.
 pub(super) fn takes_paths(verb: Verb, input: &Input) -> bool {
     match verb {
-        Verb::Status | Verb::Diff | Verb::Log | Verb::Blame | Verb::Add | Verb::Restore => true,
+        Verb::Status | Verb::Diff | Verb::Log | Verb::Blame | Verb::Files | Verb::Add | Verb::Restore => true,
         Verb::Show => input.path.is_none(),
         Verb::Stash => !matches!(input.action(), "list" | "pop"),
-        Verb::Branch
+        Verb::Tags
+        | Verb::Branch
         | Verb::Commit
         | Verb::Switch
         | Verb::Worktree
@@ -297,9 +320,49 @@ pub(super) fn takes_paths(verb: Verb, input: &Input) -> bool {
         | Verb::CherryPick
         | Verb::Reset
         | Verb::Fetch
+        | Verb::Pull
         | Verb::Push
         | Verb::Merge => false,
     }
+}
+
+/// The second half of a pull, in words of its own.
+pub(super) fn pulled() -> Vec<String> {
+    ["merge", "--ff-only", "--no-verify", "FETCH_HEAD"].map(str::to_owned).into()
+}
+
+/// Lists of the files that a call would change though it names none of them. Each is a run of git that
+/// prints names, from the top of the repository.
+pub(super) fn changing(verb: Verb, input: &Input) -> Result<Vec<Vec<String>>, String> {
+    let between = |words: &[&str]| {
+        let list = ["diff", "--no-ext-diff", "--no-relative", "--name-only", "--no-renames", "-z"]
+            .iter()
+            .chain(words)
+            .chain(&["--"]);
+        list.map(|word| (*word).to_owned()).collect::<Vec<String>>()
+    };
+    let of = |commit: &str| {
+        let list = ["show", "--no-ext-diff", "--no-relative", "--name-only", "--no-renames", "-z", "--format="]
+            .map(str::to_owned);
+        list.into_iter().chain(["--diff-merges=first-parent".to_owned(), format!("{commit}^{{commit}}")]).collect()
+    };
+    Ok(match verb {
+        Verb::Switch if !input.create => {
+            let name = branch(input.branch.as_deref().unwrap_or_default())?;
+            vec![between(&["HEAD", &format!("refs/heads/{name}")])]
+        }
+        Verb::Merge => vec![between(&[&format!("HEAD...{}", required(&input.commit, "commit")?)])],
+        Verb::Pull => vec![between(&["HEAD", "FETCH_HEAD"])],
+        Verb::Reset if input.hard => vec![between(&[revision(input.commit.as_deref().unwrap_or("HEAD~1"))?])],
+        Verb::Revert => vec![of(required(&input.commit, "commit")?)],
+        Verb::CherryPick => input.commits.iter().map(|commit| revision(commit).map(of)).collect::<Result<_, _>>()?,
+        Verb::Stash if input.action() == "pop" => {
+            let stash = format!("stash@{{{}}}", input.index.unwrap_or(0));
+            let list = ["stash", "show", "--include-untracked", "--name-only", "--no-renames", "-z"].map(str::to_owned);
+            vec![list.into_iter().chain([stash]).collect()]
+        }
+        _ => Vec::new(),
+    })
 }
 
 /// What takes back a change that stopped half-way.
@@ -333,6 +396,13 @@ fn branch(name: &str) -> Result<&str, String> {
         return Ok(name);
     }
     Err(format!("`{}` is no name for a branch.", crate::text::head(name, 100)))
+}
+
+/// Names of tags, `*` and `?` in them for anything.
+fn tags(pattern: &str) -> Result<&str, String> {
+    let fits = |letter: char| letter.is_alphanumeric() || "._/-+#*?".contains(letter);
+    let good = !pattern.is_empty() && pattern.len() <= 200 && pattern.chars().all(fits) && !pattern.contains("..");
+    if good { Ok(pattern) } else { Err(format!("`{}` is no name of a tag.", crate::text::head(pattern, 100))) }
 }
 
 /// A remote by its name, never by an address: addresses can be programs.

@@ -136,7 +136,7 @@ impl GitTool {
         let input: Input = parse(input)?;
         let (kind, _) = arguments::kind(self.verb, &input);
         let reach = match (self.verb, kind) {
-            (Verb::Fetch, _) => Reach::Fetch,
+            (Verb::Fetch | Verb::Pull, _) => Reach::Fetch,
             (Verb::Push, _) => Reach::Push,
             (_, GitKind::Look) => Reach::Look,
             (Verb::Worktree, _) => Reach::Worktrees,
@@ -144,13 +144,13 @@ impl GitTool {
         };
         let git = Git::open(permit, context, &self.sandbox, reach).await?;
         let _turn = if reach == Reach::Look { None } else { Some(git.lock().await) };
+        let denied = |why: String| Finished::new(Outcome::Denied, why, summary);
         let refusal = match self.verb {
-            Verb::Fetch | Verb::Push => forbidden_remote(&git, context, &input).await?,
-            Verb::Stash if input.action.as_deref() == Some("pop") => forbidden_stash(&git, context, &input).await?,
-            _ => None,
+            Verb::Fetch | Verb::Push | Verb::Pull => forbidden_remote(&git, context, &input).await?,
+            _ => forbidden_files(&git, self.verb, context, &input).await?,
         };
         if let Some(refusal) = refusal {
-            return Ok(Finished::new(Outcome::Denied, refusal, summary));
+            return Ok(denied(refusal));
         }
         let mut words = arguments::words(self.verb, &input)?;
         let mut left_out = Vec::new();
@@ -167,9 +167,20 @@ impl GitTool {
             let text = status::compact(&git.list(words).await?, &git.repository.prefix(&context.workspace));
             return Ok(Finished::ok(text, summary));
         }
-        let ran = git.run(words).await?;
+        let mut ran = git.run(words).await?;
         if let Some(why) = trouble(&ran) {
             return Err(self.undone(&git, why).await);
+        }
+        if self.verb == Verb::Pull {
+            // What came is put in place as any change is: not on the network, and in the sandbox.
+            let local = Git::open(permit, context, &self.sandbox, Reach::Change).await?;
+            if let Some(refusal) = forbidden_files(&local, self.verb, context, &input).await? {
+                return Ok(denied(refusal));
+            }
+            ran = local.run(arguments::pulled()).await?;
+            if let Some(why) = trouble(&ran) {
+                return Err(format!("It was fetched, but no file was changed: {why}"));
+            }
         }
         Ok(self.finish(ran, &left_out, summary))
     }
@@ -272,12 +283,23 @@ async fn forbidden_remote(git: &Git<'_>, context: &Context, input: &Input) -> Re
     Ok(None)
 }
 
-/// Why stashed changes may not be put back: any command can make a stash, and so they are held to the
-/// rules for writing files. A yes to it named none of them.
-async fn forbidden_stash(git: &Git<'_>, context: &Context, input: &Input) -> Result<Option<String>, String> {
-    let stash = format!("stash@{{{}}}", input.index.unwrap_or(0));
-    let words = ["stash", "show", "--include-untracked", "--name-only", "--no-renames", "-z"].map(str::to_owned);
-    let listed = git.list(words.into_iter().chain([stash]).collect()).await?;
+/// Why files may not be changed that a call does not name: any command can make a stash, a branch or a
+/// commit, and so what comes out of them is held to the rules for writing files. A yes to the call named
+/// none of them.
+async fn forbidden_files(
+    git: &Git<'_>,
+    verb: Verb,
+    context: &Context,
+    input: &Input,
+) -> Result<Option<String>, String> {
+    let mut listed = String::new();
+    for words in arguments::changing(verb, input)? {
+        let no_such = |_| match (verb, &input.branch) {
+            (Verb::Switch, Some(branch)) => format!("There is no branch `{branch}`, or no commit yet."),
+            _ => "It cannot be told which files this would change. Does what you named exist?".to_owned(),
+        };
+        listed.push_str(&git.list(words).await.map_err(no_such)?);
+    }
     let measure = context.policy();
     for name in listed.split('\0').filter(|name| !name.is_empty()) {
         let path = git.repository.top.join(name).to_string_lossy().into_owned();

@@ -11,6 +11,8 @@ pub(super) enum Verb {
     Log,
     Show,
     Blame,
+    Files,
+    Tags,
     Branch,
     Add,
     Commit,
@@ -22,17 +24,20 @@ pub(super) enum Verb {
     CherryPick,
     Reset,
     Fetch,
+    Pull,
     Push,
     Merge,
 }
 
 impl Verb {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::Status,
         Self::Diff,
         Self::Log,
         Self::Show,
         Self::Blame,
+        Self::Files,
+        Self::Tags,
         Self::Branch,
         Self::Add,
         Self::Commit,
@@ -44,6 +49,7 @@ impl Verb {
         Self::CherryPick,
         Self::Reset,
         Self::Fetch,
+        Self::Pull,
         Self::Push,
         Self::Merge,
     ];
@@ -55,6 +61,8 @@ impl Verb {
             Self::Log => "git_log",
             Self::Show => "git_show",
             Self::Blame => "git_blame",
+            Self::Files => "git_ls_files",
+            Self::Tags => "git_tags",
             Self::Branch => "git_branch",
             Self::Add => "git_add",
             Self::Commit => "git_commit",
@@ -66,6 +74,7 @@ impl Verb {
             Self::CherryPick => "git_cherry_pick",
             Self::Reset => "git_reset",
             Self::Fetch => "git_fetch",
+            Self::Pull => "git_pull",
             Self::Push => "git_push",
             Self::Merge => "git_merge",
         }
@@ -78,6 +87,8 @@ impl Verb {
             Self::Log => "The latest commits, newest first.",
             Self::Show => "A commit and its changes, or the file at `path` as it was in it.",
             Self::Blame => "Who last changed each line of a file, and when.",
+            Self::Files => "Names of the files that git knows, or of those `modified`.",
+            Self::Tags => "List tags, newest first.",
             Self::Branch => "List branches, or make one called `name`.",
             Self::Add => "Stage files for the next commit.",
             Self::Commit => "Commit what is staged. Hooks are not run.",
@@ -89,6 +100,7 @@ impl Verb {
             Self::CherryPick => "Apply commits of elsewhere to this branch.",
             Self::Reset => "Move the branch back and keep the changes staged; with `hard` they are lost.",
             Self::Fetch => "Bring in what a remote has, without changing files.",
+            Self::Pull => "Fetch a branch and move this one forward to it, if nothing has to be merged.",
             Self::Push => "Publish a branch to a remote.",
             Self::Merge => "Merge a branch into this one.",
         }
@@ -108,6 +120,8 @@ impl Verb {
             ),
             Self::Show => (&[], json!({"commit":text(),"path":text(),"stat":flag()})),
             Self::Blame => (&["path"], json!({"path":text(),"first":number(),"last":number(),"commit":text()})),
+            Self::Files => (&[], json!({"paths":list(),"modified":flag()})),
+            Self::Tags => (&[], json!({"pattern":text()})),
             Self::Branch => (&[], json!({"name":text(),"start":text(),"all":flag()})),
             Self::Add => (&[], json!({"paths":list(),"all":flag()})),
             Self::Commit => (&["message"], json!({"message":text(),"body":text()})),
@@ -127,6 +141,7 @@ impl Verb {
             Self::CherryPick => (&["commits"], json!({"commits":list()})),
             Self::Reset => (&[], json!({"commit":text(),"hard":flag()})),
             Self::Fetch => (&[], json!({"remote":text(),"prune":flag()})),
+            Self::Pull => (&["branch"], json!({"branch":text(),"remote":text()})),
             Self::Push => (&["branch"], json!({"branch":text(),"remote":text()})),
         };
         json!({"type":"object","required":required,"properties":properties})
@@ -146,6 +161,8 @@ impl Verb {
             Self::Log => of("Git log"),
             Self::Show => of(&format!("Show {}", commit("HEAD"))),
             Self::Blame => of("Who changed the lines"),
+            Self::Files => of("List the files git knows"),
+            Self::Tags => "List the tags".to_owned(),
             Self::Branch => match &input.name {
                 Some(name) => format!("Make the branch `{name}`"),
                 None => "List the branches".to_owned(),
@@ -172,6 +189,7 @@ impl Verb {
             Self::Reset if input.hard => format!("Throw away all since {}", commit("HEAD~1")),
             Self::Reset => format!("Move the branch back to {}, changes kept", commit("HEAD~1")),
             Self::Fetch => format!("Fetch from `{remote}`"),
+            Self::Pull => format!("Pull `{branch}` from `{remote}`"),
             Self::Push => format!("Push `{branch}` to `{remote}`"),
             Self::Merge => format!("Merge {}", commit("")),
         }
@@ -213,12 +231,18 @@ impl Verb {
             }
             Self::Reset => "Takes commits off the branch. What was in them stays, staged.".to_owned(),
             Self::Fetch => "Downloads from the remote. Files and branches of yours stay as they are.".to_owned(),
+            Self::Pull => {
+                "Downloads the branch from the remote and changes the files to it. If it has to be merged, nothing is changed."
+                    .to_owned()
+            }
             Self::Push => "Uploads the branch to the remote, where others see it.".to_owned(),
             Self::Merge => {
                 "Makes the other branch part of the current one. If that leads to conflicts, nothing is changed."
                     .to_owned()
             }
-            Self::Status | Self::Diff | Self::Log | Self::Show | Self::Blame => "Only looks.".to_owned(),
+            Self::Status | Self::Diff | Self::Log | Self::Show | Self::Blame | Self::Files | Self::Tags => {
+                "Only looks.".to_owned()
+            }
         }
     }
 
@@ -231,6 +255,8 @@ impl Verb {
             Self::Stash => "Nothing is stashed.",
             Self::Branch => "Done.",
             Self::Add => "Staged.",
+            Self::Files => "No files.",
+            Self::Tags => "No tags.",
             Self::Status
             | Self::Blame
             | Self::Commit
@@ -241,6 +267,7 @@ impl Verb {
             | Self::CherryPick
             | Self::Reset
             | Self::Fetch
+            | Self::Pull
             | Self::Push
             | Self::Merge => "Done.",
         }

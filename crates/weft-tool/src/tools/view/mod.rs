@@ -16,6 +16,7 @@ mod tsc;
 
 use std::fs::File;
 use std::io::Read as _;
+use std::path::Path;
 
 use crate::capture::{self, Capture, Captured, Spill};
 use crate::permission::command::{Line, Simple};
@@ -157,6 +158,12 @@ impl View {
         self.text.push('\n');
     }
 
+    fn shown(&self, kept: &str) -> String {
+        let mut rest = Capture::new(None);
+        rest.push(self.text.as_bytes());
+        format!("[{}; the whole output is in {kept}]\n{}", self.headline(), rest.finish().text)
+    }
+
     /// "[180 of 200 lines left out: 170 passed tests, 10 compiled crates".
     fn headline(&self) -> String {
         let total: usize = self.left_out.iter().map(|(_, count)| count).sum();
@@ -182,19 +189,23 @@ pub(super) fn parsed(command: &str, output: &Captured, spill: &Spill) -> Option<
         }
         None => output.text.clone(),
     };
-    let view = of(command, &whole)?;
-    if view.text.len() > whole.len() / 4 * 3 {
-        return None;
-    }
+    let view = worthwhile(command, &whole)?;
     let saved = match &output.saved {
         Some(saved) => saved.clone(),
         None => capture::save(spill, whole.as_bytes()).ok()?,
     };
-    let headline = format!("[{}; the whole output is in {}]", view.headline(), saved.path);
-    let mut rest = Capture::new(None);
-    rest.push(view.text.as_bytes());
-    let text = format!("{headline}\n{}", rest.finish().text);
+    let text = view.shown(&saved.path);
     Some(Captured { text, bytes: output.bytes, saved: Some(saved) })
+}
+
+/// The same for an output that is kept already.
+pub(super) fn shortened(command: &str, whole: &str, kept: &Path) -> Option<String> {
+    let view = (whole.len() >= WORTH_IT).then(|| worthwhile(command, whole)).flatten()?;
+    Some(view.shown(&kept.to_string_lossy()))
+}
+
+fn worthwhile(command: &str, whole: &str) -> Option<View> {
+    of(command, whole).filter(|view| view.text.len() <= whole.len() / 4 * 3)
 }
 
 /// The number at the beginning of a line, and what follows it.
