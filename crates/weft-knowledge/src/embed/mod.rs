@@ -1,0 +1,1 @@
+//! Words to vectors: the models, and the lexical fallback.

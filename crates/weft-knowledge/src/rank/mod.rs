@@ -1,0 +1,1 @@
+//! One ranking from the scores of several searches.

@@ -1,0 +1,1 @@
+//! Full text over prepared chunks.

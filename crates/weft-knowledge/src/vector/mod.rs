@@ -1,0 +1,1 @@
+//! Quantised vectors on disk, and the search over them.
