@@ -137,6 +137,23 @@ stored_enum! {
 }
 
 stored_enum! {
+    /// How one node leads to another. `defines` and `contains` are not stored: they are the parent of
+    /// a node.
+    EdgeKind {
+        Defines = 0, "defines";
+        Contains = 1, "contains";
+        Imports = 2, "imports";
+        Calls = 3, "calls";
+        References = 4, "references";
+        Extends = 5, "extends";
+        Tests = 6, "tests";
+        Mentions = 7, "mentions";
+        Cites = 8, "cites";
+        Changed = 9, "changed";
+    }
+}
+
+stored_enum! {
     /// The language of a file, where it is known.
     Language {
         Rust = 0, "rust";
