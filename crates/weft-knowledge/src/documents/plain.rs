@@ -10,7 +10,8 @@ const LONGEST_HEADING: usize = 90;
 pub(super) fn blocks(text: &str, paged: bool) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut open = false;
-    for (index, line) in text.lines().enumerate() {
+    let lines: Vec<&str> = text.lines().collect();
+    for (index, line) in lines.iter().enumerate() {
         let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
         let line = line.trim_end();
         let words = line.trim();
@@ -29,7 +30,10 @@ pub(super) fn blocks(text: &str, paged: bool) -> Vec<Block> {
             }
         }
         let numbered = number_at(words);
-        if let Some(level) = heading(words, numbered.map(|(number, _)| number), open) {
+        // A heading stands alone; what goes on in the next line is a paragraph.
+        let alone = lines.get(index + 1).is_none_or(|next| next.trim().is_empty() || number_at(next.trim()).is_some());
+        let level = heading(words, numbered.map(|(number, _)| number), open).filter(|_| alone);
+        if let Some(level) = level {
             blocks.push(Block::new(Shape::Heading(level), words, number, number));
             open = false;
         } else if open && numbered.is_none() {

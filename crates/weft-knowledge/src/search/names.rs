@@ -10,6 +10,9 @@ use crate::tables::Symbol;
 /// A name that more symbols have says little.
 const MOST_OF_ONE_NAME: usize = 50;
 const MOST_NEAR: usize = 8;
+/// A word that more files are called by says little, and how much one says.
+const MOST_FILES: usize = 8;
+const FILE_SHARE: f32 = 0.7;
 
 impl Knowledge {
     /// Chunks of symbols that the question names, with how well the name fits, and those that come
@@ -94,6 +97,9 @@ impl Knowledge {
     fn by_words(&self, question: &Question, filter: &Filter) -> Result<Vec<(ChunkId, f32)>, KnowledgeError> {
         let words = question.telling_words();
         let mut hits = Vec::new();
+        for word in &words {
+            hits.extend(self.files_about(word, filter)?);
+        }
         for width in (1..=3usize).rev() {
             for window in words.windows(width) {
                 let whole = window.concat();
@@ -115,6 +121,26 @@ impl Knowledge {
                         hits.extend(self.first_chunk(&symbol, filter)?.map(|chunk| (chunk.id, share)));
                     }
                 }
+            }
+        }
+        Ok(hits)
+    }
+
+    /// Files that are called like a word of the question, or stand for a folder that is.
+    fn files_about(&self, word: &str, filter: &Filter) -> Result<Vec<(ChunkId, f32)>, KnowledgeError> {
+        let singular = word.strip_suffix("es").filter(|word| word.ends_with(['s', 'x', 'h']));
+        let singular = singular.or_else(|| word.strip_suffix('s').filter(|word| !word.ends_with('s')));
+        let mut hits = Vec::new();
+        for form in [Some(word), singular].into_iter().flatten().filter(|form| form.len() > 2) {
+            let mut files = self.tables.files_called(form, MOST_OF_ONE_NAME)?;
+            for front in ["mod.rs", "__init__.py", "index.ts"] {
+                files.extend(self.tables.files_ending(&format!("{form}/{front}"), MOST_OF_ONE_NAME)?);
+            }
+            if files.len() > MOST_FILES {
+                continue;
+            }
+            for file in files {
+                hits.extend(self.first_chunk(&file, filter)?.map(|chunk| (chunk.id, FILE_SHARE)));
             }
         }
         Ok(hits)

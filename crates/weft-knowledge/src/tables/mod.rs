@@ -257,9 +257,19 @@ impl Tables {
 
     /// Files whose path is this, or ends with it after a `/`.
     pub fn files_ending(&self, path: &str, limit: usize) -> Result<Vec<Symbol>> {
-        let sql = "n.parent IS NULL AND (f.path = ?1 OR substr(f.path, -length(?1) - 1) = '/' || ?1) \
-                   ORDER BY length(f.path), f.path LIMIT ?2";
-        self.symbols(sql, path, limit)
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let mut found = self.symbols("n.name = ?1 COLLATE NOCASE AND n.parent IS NULL LIMIT ?2", name, usize::MAX)?;
+        found.retain(|file| file.path.strip_suffix(path).is_some_and(|rest| rest.is_empty() || rest.ends_with('/')));
+        found.sort_by(|one, other| (one.path.len(), &one.path).cmp(&(other.path.len(), &other.path)));
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    /// Files called so, whatever their ending.
+    pub fn files_called(&self, stem: &str, limit: usize) -> Result<Vec<Symbol>> {
+        let sql =
+            "n.name >= ?1 || '.' COLLATE NOCASE AND n.name < ?1 || '/' COLLATE NOCASE AND n.parent IS NULL LIMIT ?2";
+        self.symbols(sql, stem, limit)
     }
 
     fn symbols(&self, condition: &str, value: &str, limit: usize) -> Result<Vec<Symbol>> {
