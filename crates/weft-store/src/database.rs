@@ -1,6 +1,7 @@
 //! Connections to the one database: a single writer, and readers that are opened when needed.
 //!
-//! Only this file opens SQLite. It knows nothing of what is stored.
+//! Only this file opens SQLite, for the log and for what other crates keep in a database of their own.
+//! It knows nothing of what is stored.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -136,6 +137,18 @@ pub(crate) fn connect_backup(path: &Path) -> Result<Connection, StoreError> {
 #[allow(clippy::disallowed_methods, reason = "the one place where the database is opened")]
 fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     Ok(Connection::open_with_flags(path, flags)?)
+}
+
+/// A database that can be made again from what it was made of. It is written in many small
+/// transactions, so a commit is not synced: a crash of the machine may take the last ones back, and
+/// never leaves half of one.
+pub fn connect_derived(path: &Path) -> Result<Connection, StoreError> {
+    let connection = connect(path)?;
+    connection.execute_batch(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192; \
+         PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;",
+    )?;
+    Ok(connection)
 }
 
 pub(crate) fn connect_memory() -> Result<Connection, StoreError> {

@@ -31,6 +31,7 @@ mod writer;
 
 pub use append::{Append, Index};
 pub use asks::AskRow;
+pub use database::connect_derived;
 pub use error::StoreError;
 pub use keychain::Keychain;
 pub use ledger::{GroupBy, SpentScope, UsageFilter, UsageRow};

@@ -17,6 +17,7 @@ pub mod language;
 pub mod outside;
 pub mod permission;
 pub mod process;
+pub mod reading;
 pub mod registry;
 pub mod sandbox;
 pub mod service;

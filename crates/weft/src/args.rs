@@ -8,6 +8,7 @@ use weft_core::{Mode, ModelName};
 use weft_tool::discover::Kind;
 use weft_tool::sandbox::{Domain, Network};
 
+use crate::knowledge_args;
 use crate::source_args::{MCP_HELP, McpArgs, SOURCES_HELP, SourcesCommand};
 
 /// An agent workbench that never loses its work.
@@ -152,6 +153,23 @@ pub enum Command {
         /// One JSON object per line
         #[arg(long)]
         json: bool,
+    },
+    /// Take in this folder, so that it can be searched
+    #[command(after_help = knowledge_args::INDEX_HELP)]
+    Index(knowledge_args::IndexArgs),
+    /// Search the code and documents of this folder
+    #[command(after_help = knowledge_args::SEARCH_HELP)]
+    Search(knowledge_args::SearchArgs),
+    /// Ask who calls something, what it needs and what depends on it
+    #[command(after_help = knowledge_args::GRAPH_HELP)]
+    Graph {
+        #[command(subcommand)]
+        command: knowledge_args::GraphCommand,
+    },
+    /// Look after what is known of this folder
+    Knowledge {
+        #[command(subcommand)]
+        command: knowledge_args::KnowledgeCommand,
     },
     /// List and check skills
     Skills {

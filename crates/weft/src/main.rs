@@ -7,6 +7,7 @@ mod commands;
 mod exit;
 mod headless;
 mod host;
+mod knowledge_args;
 mod offer;
 mod open;
 mod out;

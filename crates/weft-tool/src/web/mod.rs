@@ -25,3 +25,10 @@ pub struct WebSettings {
     /// Absent: there is no search.
     pub search: Option<SearchSettings>,
 }
+
+/// A page that lies in a file, as Markdown. Its relative links stay relative to its folder.
+pub(crate) fn markdown(html: &str) -> String {
+    const HERE: &str = "http://file.invalid/";
+    let Ok(base) = url::Url::parse(HERE) else { return String::new() };
+    readable::markdown(html, &base).text.replace(HERE, "")
+}

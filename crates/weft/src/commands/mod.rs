@@ -8,6 +8,7 @@ mod auth;
 mod completions;
 mod config;
 mod doctor;
+mod knowledge;
 mod mcp;
 mod models;
 pub mod resume;
@@ -50,6 +51,10 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Command::Audit { command }) => small(audit::run(command)),
         Some(Command::Doctor) => small(doctor::run()),
         Some(Command::Tools { kind, json }) => tools::run(kind, json),
+        Some(Command::Index(args)) => small(knowledge::index(args)),
+        Some(Command::Search(args)) => knowledge::search(args),
+        Some(Command::Graph { command }) => knowledge::graph(command),
+        Some(Command::Knowledge { command }) => small(knowledge::manage(command)),
         Some(Command::Skills { command }) => skills::skills(&command),
         Some(Command::Agents { command }) => skills::agents(&command),
         Some(Command::Sandbox { command }) => small(sandbox::run(command)),

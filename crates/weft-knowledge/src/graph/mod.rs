@@ -1,0 +1,207 @@
+//! Questions to the graph: who calls this, what does it need, what depends on it, how are two things
+//! linked, which documents speak of it.
+//!
+//! An edge is stored with the name it leads to. Whose name that is, is decided here: the same file,
+//! what the file imports, the type that stands before the name, and the same folder speak for a
+//! symbol. Where several fit equally well all are given, and said to be unsure.
+
+mod resolve;
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use serde::Serialize;
+
+use self::resolve::Graph;
+use crate::chunk::{Domain, EdgeKind, Kind};
+use crate::error::KnowledgeError;
+use crate::knowledge::Knowledge;
+use crate::search::names::{belongs, split_owner};
+use crate::tables::{NodeId, Symbol};
+
+/// No answer is longer.
+const MOST: usize = 500;
+const DEEPEST: usize = 8;
+const MOST_VISITED: usize = 3_000;
+
+/// A symbol that another one leads to or comes from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Neighbour {
+    pub path: String,
+    pub line: u32,
+    pub kind: Kind,
+    pub name: String,
+    pub context: String,
+    pub signature: String,
+    /// How it is linked.
+    pub edge: EdgeKind,
+    /// Where that is written.
+    pub at: String,
+    /// How many steps away.
+    pub depth: usize,
+    /// Between zero and one: how sure it is that this one is meant.
+    pub confidence: f32,
+    #[serde(skip)]
+    pub id: i64,
+}
+
+/// Which way to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Out,
+    In,
+}
+
+impl Knowledge {
+    /// The symbols that a person means by a name, a path, or `path:line`.
+    pub fn meant(&self, name: &str) -> Result<Vec<Symbol>, KnowledgeError> {
+        let mut found = Vec::new();
+        let place = name.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse::<u32>().ok()?)));
+        if let Some((path, line)) = place {
+            for file in self.tables.files_ending(path, 3)? {
+                found.extend(self.at_line(&file.path, line)?);
+            }
+        } else {
+            let (owner, last) = split_owner(name);
+            found = self.tables.named(last, MOST)?;
+            found.retain(|symbol| symbol.kind != Kind::File && owner.is_none_or(|owner| belongs(symbol, owner)));
+            if found.iter().any(|symbol| symbol.name == last) {
+                found.retain(|symbol| symbol.name == last);
+            }
+            if found.is_empty() {
+                found = self.tables.files_ending(name, 5)?;
+            }
+            if found.is_empty() {
+                found = self.tables.paragraphs(name, 5)?;
+            }
+        }
+        if found.is_empty() {
+            let near = self.near_names(name)?.into_iter().map(|(name, _)| name).take(3).collect();
+            return Err(KnowledgeError::NoSymbol { name: name.to_owned(), similar: near });
+        }
+        Ok(found)
+    }
+
+    /// Who calls a symbol, or uses it where it is a type.
+    pub fn callers(&self, name: &str, depth: usize) -> Result<Vec<Neighbour>, KnowledgeError> {
+        self.neighbours(name, Direction::In, &[EdgeKind::Calls], depth)
+    }
+
+    pub fn callees(&self, name: &str, depth: usize) -> Result<Vec<Neighbour>, KnowledgeError> {
+        self.neighbours(name, Direction::Out, &[EdgeKind::Calls], depth)
+    }
+
+    /// What a symbol or file needs.
+    pub fn dependencies(&self, name: &str, depth: usize) -> Result<Vec<Neighbour>, KnowledgeError> {
+        const KINDS: [EdgeKind; 4] = [EdgeKind::Imports, EdgeKind::Calls, EdgeKind::References, EdgeKind::Extends];
+        self.neighbours(name, Direction::Out, &KINDS, depth)
+    }
+
+    /// What would feel a change of it, tests among them.
+    pub fn impact(&self, name: &str, depth: usize) -> Result<Vec<Neighbour>, KnowledgeError> {
+        const KINDS: [EdgeKind; 5] =
+            [EdgeKind::Imports, EdgeKind::Calls, EdgeKind::References, EdgeKind::Extends, EdgeKind::Tests];
+        self.neighbours(name, Direction::In, &KINDS, depth)
+    }
+
+    /// Documents that speak of it.
+    pub fn documents_about(&self, name: &str) -> Result<Vec<Neighbour>, KnowledgeError> {
+        self.neighbours(name, Direction::In, &[EdgeKind::Mentions, EdgeKind::Cites], 1)
+    }
+
+    /// Sessions that changed or spoke of it, the newest first.
+    pub fn history(&self, name: &str) -> Result<Vec<Neighbour>, KnowledgeError> {
+        let mut found = self.neighbours(name, Direction::In, &[EdgeKind::Changed, EdgeKind::Mentions], 1)?;
+        let mut times = HashMap::new();
+        for neighbour in &found {
+            let symbol = self.tables.symbol(NodeId(neighbour.id))?;
+            times.insert(
+                neighbour.id,
+                symbol.filter(|symbol| symbol.domain == Domain::History).map(|symbol| symbol.time),
+            );
+        }
+        found.retain(|neighbour| times.get(&neighbour.id).copied().flatten().is_some());
+        found.sort_by_key(|neighbour| std::cmp::Reverse(times.get(&neighbour.id).copied().flatten()));
+        Ok(found)
+    }
+
+    /// Everything that is linked by edges of these kinds, nearest first.
+    pub fn neighbours(
+        &self,
+        name: &str,
+        direction: Direction,
+        kinds: &[EdgeKind],
+        depth: usize,
+    ) -> Result<Vec<Neighbour>, KnowledgeError> {
+        let start = self.meant(name)?;
+        let graph = Graph::new(&self.tables);
+        let mut seen: HashSet<NodeId> = start.iter().map(|symbol| symbol.id).collect();
+        let mut waiting: VecDeque<(Symbol, usize)> = start.into_iter().map(|symbol| (symbol, 0)).collect();
+        let mut found = Vec::new();
+        while let Some((symbol, steps)) = waiting.pop_front() {
+            if steps >= depth.min(DEEPEST) {
+                continue;
+            }
+            for (mut neighbour, next) in graph.steps(&symbol, direction, kinds)? {
+                if !seen.insert(next.id) {
+                    continue;
+                }
+                neighbour.depth = steps + 1;
+                found.push(neighbour);
+                waiting.push_back((next, steps + 1));
+                if found.len() >= MOST {
+                    return Ok(found);
+                }
+            }
+        }
+        found.sort_by(|one, other| {
+            (one.depth, other.confidence, &one.path, one.line)
+                .partial_cmp(&(other.depth, one.confidence, &other.path, other.line))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
+        Ok(found)
+    }
+
+    /// The shortest way from one thing to another along what they need and contain; where there is
+    /// none, the way back.
+    pub fn link(&self, from: &str, to: &str) -> Result<Vec<Neighbour>, KnowledgeError> {
+        let (start, end) = (self.meant(from)?, self.meant(to)?);
+        let way = self.way(&start, &end)?;
+        if way.is_empty() { self.way(&end, &start) } else { Ok(way) }
+    }
+
+    fn way(&self, start: &[Symbol], end: &[Symbol]) -> Result<Vec<Neighbour>, KnowledgeError> {
+        let graph = Graph::new(&self.tables);
+        let ends: HashSet<NodeId> = end.iter().map(|symbol| symbol.id).collect();
+        let mut came: HashMap<NodeId, Option<(NodeId, Neighbour)>> =
+            start.iter().map(|symbol| (symbol.id, None)).collect();
+        let mut waiting: VecDeque<(Symbol, usize)> = start.iter().map(|symbol| (symbol.clone(), 0)).collect();
+        while let Some((symbol, steps)) = waiting.pop_front() {
+            if steps >= DEEPEST || came.len() > MOST_VISITED {
+                break;
+            }
+            for (mut neighbour, next) in graph.steps(&symbol, Direction::Out, EdgeKind::ALL)? {
+                if neighbour.confidence < 0.5 || came.contains_key(&next.id) {
+                    continue;
+                }
+                neighbour.depth = steps + 1;
+                came.insert(next.id, Some((symbol.id, neighbour)));
+                if ends.contains(&next.id) {
+                    return Ok(way_to(next.id, &came));
+                }
+                waiting.push_back((next, steps + 1));
+            }
+        }
+        Ok(Vec::new())
+    }
+}
+
+fn way_to(end: NodeId, came: &HashMap<NodeId, Option<(NodeId, Neighbour)>>) -> Vec<Neighbour> {
+    let mut way = Vec::new();
+    let mut at = end;
+    while let Some(Some((before, neighbour))) = came.get(&at) {
+        way.push(neighbour.clone());
+        at = *before;
+    }
+    way.reverse();
+    way
+}

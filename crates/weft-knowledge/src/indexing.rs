@@ -1,0 +1,223 @@
+//! Bringing what is known up to what is on disk: which files are new, changed or gone, read by
+//! several threads, put into the tables one transaction per file, and then into the indexes.
+//!
+//! Can be stopped or killed at any moment: what has been put in is whole, and the next run goes on
+//! with the rest.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use crate::error::KnowledgeError;
+use crate::find;
+use crate::ingest::{self, Found, Outcome, Read};
+use crate::knowledge::Knowledge;
+use crate::tables::{FileEntry, FileState};
+
+/// Files read and not yet put in.
+const WAITING: usize = 64;
+const MOST_THREADS: usize = 8;
+/// A file changed this shortly before it was read may be changed again without its time showing it.
+const UNSURE_MS: i64 = 50;
+/// How often people are told how far it is.
+const TELL: Duration = Duration::from_millis(100);
+
+/// How far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    pub files: usize,
+    pub of: usize,
+    pub bytes: u64,
+    /// All files are read; the indexes are brought up to date.
+    pub finishing: bool,
+}
+
+/// What a run came to.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct Report {
+    /// Files that there are.
+    pub files: usize,
+    /// Files that were new or changed.
+    pub changed: usize,
+    pub removed: usize,
+    /// Bytes of the files that were new or changed.
+    pub bytes: u64,
+    pub seconds: f64,
+    /// It was stopped before it had seen everything.
+    pub stopped: bool,
+    /// Files that are not searched, and why.
+    pub passed: Vec<(String, String)>,
+    /// What could not be looked into.
+    pub trouble: Vec<String>,
+}
+
+/// What to do with an interruption, the time and the progress.
+pub struct Run<'a> {
+    /// Milliseconds since 1970.
+    pub now: i64,
+    pub stop: &'a AtomicBool,
+    pub tell: &'a mut dyn FnMut(Progress),
+}
+
+impl Knowledge {
+    /// Looks at all files, or those in one folder, and takes in what is new.
+    pub fn index(&mut self, within: Option<&Path>, run: Run<'_>) -> Result<Report, KnowledgeError> {
+        let folder = within.map_or_else(|| Ok(self.root.clone()), |within| inside(&self.root, within))?;
+        let (found, trouble) = find::files(&self.root, &folder);
+        let prefix = relative_prefix(&self.root, &folder);
+        let known = self.tables.files()?;
+        let there: HashSet<&str> = found.iter().map(|found| found.path.as_str()).collect();
+        let gone: Vec<String> = known
+            .iter()
+            .filter(|(path, state)| {
+                state.domain != crate::Domain::History && path.starts_with(&prefix) && !there.contains(path.as_str())
+            })
+            .map(|(path, _)| path.clone())
+            .collect();
+        let files = found.len();
+        let mut report = self.take_in(found, &gone, &known, run)?;
+        report.files = files;
+        report.trouble = trouble;
+        Ok(report)
+    }
+
+    /// Takes in these files alone, whatever became of them: a watcher's way.
+    pub fn update(&mut self, paths: &[PathBuf], run: Run<'_>) -> Result<Report, KnowledgeError> {
+        let (mut found, mut gone, mut known) = (Vec::new(), Vec::new(), HashMap::new());
+        for path in paths {
+            let Some(name) = path.strip_prefix(&self.root).ok().and_then(Path::to_str) else { continue };
+            if let Some(state) = self.tables.file(name)? {
+                known.insert(name.to_owned(), state);
+            }
+            match find::look(&self.root, path) {
+                Some(file) => found.push(file),
+                None => {
+                    // A folder that is gone took its files with it.
+                    gone.extend(self.tables.paths_under(&format!("{name}/"))?);
+                    if known.contains_key(name) {
+                        gone.push(name.to_owned());
+                    }
+                }
+            }
+        }
+        self.take_in(found, &gone, &known, run)
+    }
+
+    fn take_in(
+        &mut self,
+        found: Vec<Found>,
+        gone: &[String],
+        known: &HashMap<String, FileState>,
+        run: Run<'_>,
+    ) -> Result<Report, KnowledgeError> {
+        let begun = Instant::now();
+        let lock = self.lock()?;
+        let mut report = Report::default();
+        for path in gone {
+            self.tables.remove(path)?;
+            report.removed += 1;
+        }
+        let work: Vec<Found> = found.into_iter().filter(|found| is_new(found, known.get(&found.path))).collect();
+        let root = self.root.clone();
+        let next = AtomicUsize::new(0);
+        let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS).min(work.len());
+        let mut told = Instant::now();
+        std::thread::scope(|scope| -> Result<(), KnowledgeError> {
+            let (sender, receiver) = mpsc::sync_channel::<(usize, Read)>(WAITING);
+            for _ in 0..threads {
+                let (sender, work, next, root, stop) = (sender.clone(), &work, &next, &root, run.stop);
+                scope.spawn(move || {
+                    while !stop.load(Ordering::Relaxed) {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(found) = work.get(index) else { break };
+                        let hash = known.get(&found.path).and_then(|state| state.hash.as_deref());
+                        // The other side is gone when putting in has failed.
+                        if sender.send((index, ingest::read(root, found, hash))).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            let mut done = 0;
+            for (index, read) in receiver {
+                let Some(found) = work.get(index) else { continue };
+                self.put(found, read, known.contains_key(&found.path), run.now, &mut report)?;
+                done += 1;
+                if told.elapsed() > TELL {
+                    told = Instant::now();
+                    (run.tell)(Progress { files: done, of: work.len(), bytes: report.bytes, finishing: false });
+                }
+            }
+            Ok(())
+        })?;
+        report.stopped = run.stop.load(Ordering::Relaxed);
+        (run.tell)(Progress { files: work.len(), of: work.len(), bytes: report.bytes, finishing: true });
+        self.catch_up(&lock)?;
+        report.seconds = begun.elapsed().as_secs_f64();
+        report.passed.sort();
+        Ok(report)
+    }
+
+    fn put(
+        &mut self,
+        found: &Found,
+        read: Read,
+        was_known: bool,
+        now: i64,
+        report: &mut Report,
+    ) -> Result<(), KnowledgeError> {
+        let entry = |trouble| FileEntry {
+            path: &found.path,
+            domain: read.domain,
+            size: found.size,
+            modified: found.modified,
+            hash: read.hash.as_deref(),
+            trouble,
+            indexed_at: now,
+        };
+        match &read.outcome {
+            Outcome::Same => self.tables.touch(&found.path, found.modified, now)?,
+            Outcome::Parsed(parsed) => {
+                self.tables.replace(&entry(None), Some(parsed))?;
+                report.changed += 1;
+                report.bytes += found.size;
+            }
+            Outcome::Passed(reason) => {
+                self.tables.replace(&entry(Some(reason)), None)?;
+                report.passed.push((found.path.clone(), reason.clone()));
+            }
+            Outcome::Gone if was_known => {
+                self.tables.remove(&found.path)?;
+                report.removed += 1;
+            }
+            Outcome::Gone => {}
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file has to be read: it is new, it looks changed, or it may have changed unseen.
+fn is_new(found: &Found, known: Option<&FileState>) -> bool {
+    known.is_none_or(|known| {
+        known.size != found.size
+            || known.modified != found.modified
+            || known.modified.saturating_add(UNSURE_MS) >= known.indexed_at
+    })
+}
+
+fn inside(root: &Path, within: &Path) -> Result<PathBuf, KnowledgeError> {
+    let real = within.canonicalize().ok().filter(|real| real.starts_with(root));
+    real.ok_or_else(|| KnowledgeError::NoFolder(within.display().to_string()))
+}
+
+/// The beginning of the paths in a folder of the workspace.
+fn relative_prefix(root: &Path, folder: &Path) -> String {
+    match folder.strip_prefix(root).ok().and_then(Path::to_str) {
+        None | Some("") => String::new(),
+        Some(name) if folder.is_dir() => format!("{name}/"),
+        Some(name) => name.to_owned(),
+    }
+}

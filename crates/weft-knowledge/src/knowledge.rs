@@ -1,0 +1,301 @@
+//! The knowledge of one workspace: the tables, and the two indexes that are made from them.
+//!
+//! Each index carries the number of the tables' transaction that it was last brought up to. When
+//! that is not the newest, whoever opens it brings it up to date; when an index is missing, damaged
+//! or of another model, it is made anew. One process writes at a time, held by a lock; readers never
+//! wait.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::chunk::{Chunk, ChunkId};
+use crate::embed::{self, Embedder};
+use crate::error::KnowledgeError;
+use crate::tables::{Counts, Tables};
+use crate::text::TextIndex;
+use crate::vector::VectorIndex;
+
+/// How many chunks are brought into the indexes at a time.
+const BATCH: usize = 512;
+
+/// Where knowledge and models are kept.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// One folder in it per workspace.
+    pub knowledge: PathBuf,
+    pub models: PathBuf,
+}
+
+impl Places {
+    /// In Weft's data folder.
+    pub fn within(data: &Path) -> Self {
+        Self { knowledge: data.join("knowledge"), models: data.join("models") }
+    }
+
+    /// The folder of a workspace's knowledge: named like it, and told apart by its whole path.
+    pub fn of(&self, root: &Path) -> PathBuf {
+        let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name: String =
+            name.chars().filter(|letter| letter.is_ascii_alphanumeric() || "-_".contains(*letter)).collect();
+        let digest = ring::digest::digest(&ring::digest::SHA256, root.as_os_str().as_encoded_bytes());
+        let mark: String = digest.as_ref().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        self.knowledge.join(if name.is_empty() { mark } else { format!("{name}-{mark}") })
+    }
+}
+
+pub struct Knowledge {
+    pub(crate) root: PathBuf,
+    folder: PathBuf,
+    pub(crate) tables: Tables,
+    pub(crate) text: TextIndex,
+    pub(crate) vectors: VectorIndex,
+    pub(crate) embedder: Box<dyn Embedder>,
+    notices: Vec<String>,
+}
+
+/// Held by the one process that writes; ends with it.
+pub(crate) struct WriteLock {
+    _file: File,
+}
+
+/// What is known, for people.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Status {
+    pub root: PathBuf,
+    pub folder: PathBuf,
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// What texts are made vectors by.
+    pub model: String,
+    /// Both indexes have everything that the tables have.
+    pub up_to_date: bool,
+    pub disk_bytes: u64,
+}
+
+impl Knowledge {
+    /// Opens what is known of a folder, or of the nearest one around it. Nothing is made where nothing
+    /// is known.
+    pub fn open_around(places: &Places, folder: &Path) -> Result<Self, KnowledgeError> {
+        let folder = real(folder)?;
+        let root = known_around(places, &folder).ok_or(KnowledgeError::Empty)?;
+        Self::open(places, &root)
+    }
+
+    /// Opens what a folder is to be taken into: what is known of one around it, of which it is then a
+    /// part, else its own.
+    pub fn open_for(places: &Places, folder: &Path) -> Result<(Self, Option<PathBuf>), KnowledgeError> {
+        let folder = real(folder)?;
+        match known_around(places, &folder) {
+            Some(root) if root != folder => Ok((Self::open(places, &root)?, Some(folder))),
+            _ => Ok((Self::open(places, &folder)?, None)),
+        }
+    }
+
+    /// Opens what is known of a folder, and makes room for it if nothing is.
+    pub fn open(places: &Places, root: &Path) -> Result<Self, KnowledgeError> {
+        let root = real(root)?;
+        let folder = places.of(&root);
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        made.map_err(|error| KnowledgeError::io("making", &folder, &error))?;
+        let mut notices = Vec::new();
+        let (tables, aside) = Tables::open(&folder)?;
+        if let Some(aside) = aside {
+            clear(&folder.join("text"))?;
+            clear(&folder.join("vectors"))?;
+            notices.push(format!(
+                "What was known of this folder was damaged and is put aside at {}. Run `weft index` to make it anew.",
+                aside.display()
+            ));
+        }
+        let opened = embed::open(&places.models).map_err(|error| KnowledgeError::Model(error.to_string()))?;
+        notices.extend(opened.notice().map(str::to_owned));
+        let embedder = opened.embedder();
+        let (text, vectors) = match open_indexes(&folder, embedder.as_ref()) {
+            Ok(indexes) => indexes,
+            Err(_) => {
+                // Somebody who is at it already would be disturbed.
+                let _lock = WriteLock::take(&folder)?;
+                anew(&folder, embedder.as_ref())?
+            }
+        };
+        let mut knowledge = Self { root, folder, tables, text, vectors, embedder, notices };
+        if !knowledge.is_up_to_date()? {
+            match WriteLock::take(&knowledge.folder) {
+                Ok(lock) => knowledge.catch_up(&lock)?,
+                // Another process brings it up to date; what is there serves meanwhile.
+                Err(KnowledgeError::Busy) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(knowledge)
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What a person should know about how it was opened.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
+    pub fn status(&self) -> Result<Status, KnowledgeError> {
+        Ok(Status {
+            root: self.root.clone(),
+            folder: self.folder.clone(),
+            counts: self.tables.counts()?,
+            model: self.embedder.name().to_owned(),
+            up_to_date: self.is_up_to_date()?,
+            disk_bytes: disk_bytes(&self.folder),
+        })
+    }
+
+    /// Makes both indexes anew from the tables.
+    pub fn rebuild(&mut self) -> Result<(), KnowledgeError> {
+        let lock = self.lock()?;
+        (self.text, self.vectors) = anew(&self.folder, self.embedder.as_ref())?;
+        self.catch_up(&lock)
+    }
+
+    pub(crate) fn lock(&self) -> Result<WriteLock, KnowledgeError> {
+        WriteLock::take(&self.folder)
+    }
+
+    fn is_up_to_date(&self) -> Result<bool, KnowledgeError> {
+        let generation = self.tables.generation()?;
+        let of_text = self.text.mark().map_err(|error| KnowledgeError::Text(error.to_string()))?.unwrap_or(0);
+        Ok(of_text == generation && self.vectors.mark().unwrap_or(0) == generation)
+    }
+
+    /// Brings both indexes up to what the tables have now.
+    pub(crate) fn catch_up(&mut self, _lock: &WriteLock) -> Result<(), KnowledgeError> {
+        let now = self.tables.generation()?;
+        let mark = |knowledge: &Self| -> Result<(u64, u64), KnowledgeError> {
+            let of_text = knowledge.text.mark().map_err(|error| KnowledgeError::Text(error.to_string()))?;
+            Ok((of_text.unwrap_or(0), knowledge.vectors.mark().unwrap_or(0)))
+        };
+        let (mut of_text, mut of_vectors) = mark(self)?;
+        // An index that is ahead has seen transactions that a crash of the machine took back.
+        if of_text > now || of_vectors > now {
+            (self.text, self.vectors) = anew(&self.folder, self.embedder.as_ref())?;
+            (of_text, of_vectors) = (0, 0);
+        }
+        let from = of_text.min(of_vectors);
+        if from == now {
+            return Ok(());
+        }
+        let text_error = |error: crate::text::TextError| KnowledgeError::Text(error.to_string());
+        let vector_error = |error: crate::vector::VectorError| KnowledgeError::Vector(error.to_string());
+        let mut writer = self.text.begin().map_err(text_error)?;
+        for id in self.tables.chunks_gone(from, now)? {
+            writer.delete(id);
+            self.vectors.remove(id);
+        }
+        let mut beyond = ChunkId(0);
+        loop {
+            let batch = self.tables.chunks_made(from, now, beyond, BATCH)?;
+            let Some(last) = batch.last() else { break };
+            beyond = last.id;
+            // What one of the two has already is put in again: the same number is the same chunk.
+            if of_text < now {
+                for chunk in &batch {
+                    if of_text > from {
+                        writer.delete(chunk.id);
+                    }
+                    writer.add(chunk).map_err(text_error)?;
+                }
+            }
+            if of_vectors < now {
+                for (chunk, vector) in batch.iter().zip(embedded(self.embedder.as_ref(), &batch)?) {
+                    self.vectors.add(chunk.id, &vector).map_err(vector_error)?;
+                }
+            }
+        }
+        writer.commit(now).map_err(text_error)?;
+        writer.finish().map_err(text_error)?;
+        self.vectors.commit(now).map_err(vector_error)?;
+        self.text.refresh().map_err(text_error)?;
+        self.tables.forget_gone(now)
+    }
+}
+
+/// The vectors of a batch, made on two threads.
+fn embedded(embedder: &dyn Embedder, batch: &[Chunk]) -> Result<Vec<Vec<f32>>, KnowledgeError> {
+    let passages: Vec<String> = batch.iter().map(embed::passage).collect();
+    let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
+    let failed = |error: embed::EmbedError| KnowledgeError::Model(error.to_string());
+    let (one, other) = texts.split_at(texts.len() / 2);
+    let (first, second) = std::thread::scope(|scope| {
+        let helper = scope.spawn(|| embedder.embed(one));
+        let second = embedder.embed(other);
+        let first = helper.join().unwrap_or_else(|_| embedder.embed(one));
+        (first, second)
+    });
+    let mut vectors = first.map_err(failed)?;
+    vectors.extend(second.map_err(failed)?);
+    Ok(vectors)
+}
+
+impl WriteLock {
+    fn take(folder: &Path) -> Result<Self, KnowledgeError> {
+        let path = folder.join("lock");
+        let opened = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
+        let file = opened.map_err(|error| KnowledgeError::io("opening", &path, &error))?;
+        match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(rustix::io::Errno::WOULDBLOCK) => Err(KnowledgeError::Busy),
+            Err(error) => Err(KnowledgeError::io("locking", &path, &error.into())),
+        }
+    }
+}
+
+fn known_around(places: &Places, folder: &Path) -> Option<PathBuf> {
+    let known = |folder: &&Path| places.of(folder).join(crate::tables::FILE_NAME).is_file();
+    folder.ancestors().find(known).map(Path::to_owned)
+}
+
+fn real(root: &Path) -> Result<PathBuf, KnowledgeError> {
+    root.canonicalize()
+        .ok()
+        .filter(|root| root.is_dir())
+        .ok_or_else(|| KnowledgeError::NoFolder(root.display().to_string()))
+}
+
+fn open_indexes(folder: &Path, embedder: &dyn Embedder) -> Result<(TextIndex, VectorIndex), KnowledgeError> {
+    let text = TextIndex::open(&folder.join("text")).map_err(|error| KnowledgeError::Text(error.to_string()))?;
+    let vectors = VectorIndex::open(&folder.join("vectors"), embedder.dimension(), embedder.name())
+        .map_err(|error| KnowledgeError::Vector(error.to_string()))?;
+    Ok((text, vectors))
+}
+
+/// Both indexes, empty.
+fn anew(folder: &Path, embedder: &dyn Embedder) -> Result<(TextIndex, VectorIndex), KnowledgeError> {
+    clear(&folder.join("text"))?;
+    clear(&folder.join("vectors"))?;
+    open_indexes(folder, embedder)
+}
+
+fn clear(folder: &Path) -> Result<(), KnowledgeError> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(KnowledgeError::io("removing", folder, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn disk_bytes(folder: &Path) -> u64 {
+    let mut bytes = 0;
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(metadata) if metadata.is_dir() => folders.push(entry.path()),
+                Ok(metadata) => bytes += metadata.len(),
+                Err(_) => {}
+            }
+        }
+    }
+    bytes
+}

@@ -1,0 +1,40 @@
+//! What Weft knows: code, documents and history in one graph, with full text and vectors.
+//!
+//! The tables are the truth; the full-text and the vector index are made from them and can be thrown
+//! away at any time. This crate never calls a model, never changes a file outside its own folder and
+//! never keeps a secret.
+//!
+//! Where to go next: [`Knowledge`] is what others use; `indexing` brings it up to what is on disk,
+//! `ingest` reads one file, `code` and `documents` take it apart, `tables` keeps it; `search` and
+//! `graph` answer.
+
+pub mod chunk;
+pub mod embed;
+pub mod filter;
+pub mod rank;
+pub mod text;
+pub mod vector;
+
+mod code;
+mod documents;
+mod error;
+mod export;
+mod find;
+mod graph;
+mod indexing;
+mod ingest;
+mod knowledge;
+mod language;
+mod parsed;
+mod search;
+mod tables;
+mod watching;
+
+pub use chunk::{Chunk, ChunkId, Domain, EdgeKind, Kind, Language, Place};
+pub use error::KnowledgeError;
+pub use filter::Filter;
+pub use graph::{Direction, Neighbour};
+pub use indexing::{Progress, Report, Run};
+pub use knowledge::{Knowledge, Places, Status};
+pub use search::{Answer, Class, Freshness, Hit, Query};
+pub use tables::{Counts, Symbol};

