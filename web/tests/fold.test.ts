@@ -76,7 +76,7 @@ describe('the fold', () => {
   it('shows an open ask under its call and not after it is answered', () => {
     const raised = STORY.findIndex((event) => event.type === 'ask_raised') + 1;
     const open = rowsOf(fold(STORY.slice(0, raised)), NONE);
-    expect(open.map((row) => row.type).slice(-2)).toEqual(['call', 'ask']);
+    expect(open.map((row) => row.type).slice(-2)).toEqual(['group', 'ask']);
     const answered = rowsOf(fold(STORY.slice(0, raised + 2)), NONE);
     expect(answered.some((row) => row.type === 'ask')).toBe(false);
   });

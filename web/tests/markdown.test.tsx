@@ -1,9 +1,11 @@
+import fc from 'fast-check';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it, vi } from 'vitest';
+import type { Cut } from '../src/markdown/Markdown';
 
 vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => {} });
 vi.stubGlobal('window', { matchMedia: () => ({ matches: false, addEventListener: () => {} }), addEventListener: () => {} });
-const { Markdown, blocksOf, safeLink } = await import('../src/markdown/Markdown');
+const { Markdown, cutBlocks, safeLink } = await import('../src/markdown/Markdown');
 const html = (text: string) => renderToStaticMarkup(<Markdown text={text} />);
 
 describe('markdown', () => {
@@ -46,13 +48,17 @@ describe('markdown', () => {
     expect(safeLink('/api/v1/sessions')).toBeNull();
   });
 
-  it('keeps finished blocks as they are while more is written', () => {
-    const text = 'One.\n\n```js\nlet a = 1;\n```\n\nTwo is longer.';
-    const whole = blocksOf(text);
-    for (let end = 1; end <= text.length; end += 1) {
-      const now = blocksOf(text.slice(0, end));
-      now.slice(0, -1).forEach((block, index) => expect(whole[index]?.startsWith(block.trimEnd()) || block.startsWith(whole[index] ?? '\0')).toBe(true));
-    }
+  it('cuts a growing text as it would cut the whole', () => {
+    const block = fc.constantFrom('One.', '# Head', '- a\n- b\n\n  more of b', '1. x\n2. y', '```js\nlet a = 1;\n\nlet b;\n```', '> said\nlazily', '| a |\n|---|\n| 1 |', '<div>\nx\n</div>', 'Title\n===', '    indented', '***', '[x]: https://a.example');
+    fc.assert(fc.property(fc.array(block, { maxLength: 8 }), fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (parts, steps) => {
+      const text = parts.join('\n\n');
+      let cut: Cut | null = null;
+      for (let end = 0, step = 0; end < text.length; step += 1) {
+        end = Math.min(text.length, end + (steps[step % steps.length] ?? 1));
+        cut = cutBlocks(text.slice(0, end), cut);
+      }
+      expect(cut?.blocks ?? []).toEqual(cutBlocks(text).blocks);
+    }));
   });
 
   it('leaves prices alone', () => {

@@ -18,19 +18,10 @@ function fromOklab([L, a, b]: Triple): Triple {
   const clip = (c: number) => Math.min(1, Math.max(0, c));
   return [clip(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s), clip(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s), clip(-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s)];
 }
-/** As `color-mix(in oklch, a share, b)` does: lightness and chroma straight, hue the shorter way round. */
+/** As `color-mix(in oklab, a share, b)` does. The polar form would turn the hue on the way and tint the greys. */
 function mix(a: Triple, share: number, b: Triple): Triple {
-  const polar = ([L, x, y]: Triple) => ({ L, C: Math.hypot(x, y), h: Math.atan2(y, x) });
-  const [p, q] = [polar(oklab(a)), polar(oklab(b))];
-  // A colour without chroma has no hue; the other's counts.
-  if (p.C < 0.004) p.h = q.h;
-  if (q.C < 0.004) q.h = p.h;
-  let turn = q.h - p.h;
-  if (turn > Math.PI) turn -= 2 * Math.PI;
-  if (turn < -Math.PI) turn += 2 * Math.PI;
-  const hue = p.h + turn * (1 - share);
-  const C = p.C * share + q.C * (1 - share);
-  return fromOklab([p.L * share + q.L * (1 - share), C * Math.cos(hue), C * Math.sin(hue)]);
+  const [p, q] = [oklab(a), oklab(b)];
+  return fromOklab(p.map((value, index) => value * share + (q[index] ?? 0) * (1 - share)) as Triple);
 }
 const luminance = ([r, g, b]: Triple) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
 function contrast(a: Triple, b: Triple): number {

@@ -4,7 +4,7 @@
  * where they are data. A text is cut into blocks, and a block that did not change is not drawn again.
  */
 import { lexer, type Token, type Tokens } from 'marked';
-import { createElement, memo, useMemo, type ReactNode } from 'react';
+import { createElement, memo, useMemo, useRef, type ReactNode } from 'react';
 import { CodeBlock } from './CodeBlock';
 import { Formula } from './Formula';
 
@@ -12,26 +12,43 @@ import { Formula } from './Formula';
 const LONGEST = 400_000;
 
 export const Markdown = memo(function Markdown({ text, streaming = false }: { text: string; streaming?: boolean }) {
-  const blocks = useMemo(() => (text.length > LONGEST ? null : blocksOf(text)), [text]);
-  if (!blocks) return <pre className="plain">{text}</pre>;
+  const before = useRef<Cut | null>(null);
+  const cut = useMemo(() => {
+    before.current = text.length > LONGEST ? null : cutBlocks(text, before.current);
+    return before.current;
+  }, [text]);
+  if (!cut) return <pre className="plain">{text}</pre>;
   return (
     <div className="prose">
-      {blocks.map((block, index) => (
-        <Block key={index} raw={block} streaming={streaming && index === blocks.length - 1} />
+      {cut.blocks.map((block, index) => (
+        <Block key={index} raw={block} streaming={streaming && index === cut.blocks.length - 1} />
       ))}
     </div>
   );
 });
 
-/** The source of each top-level block. */
-export function blocksOf(text: string): string[] {
-  const blocks: string[] = [];
-  for (const token of lexer(text)) {
-    if (token.type === 'space') continue;
-    if (token.type === 'def') continue;
-    blocks.push(token.raw);
+export interface Cut {
+  text: string;
+  /** The source of each top-level block, and where it begins in `text`. */
+  blocks: string[];
+  starts: number[];
+}
+
+/** Cuts a text into blocks. Where it only grew, all but the last two blocks stand, and only the rest is read again. */
+export function cutBlocks(source: string, before: Cut | null = null): Cut {
+  const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source;
+  const grew = before !== null && before.blocks.length > 2 && text.startsWith(before.text);
+  const keep = grew ? before.blocks.length - 2 : 0;
+  const cut: Cut = { text, blocks: grew ? before.blocks.slice(0, keep) : [], starts: grew ? before.starts.slice(0, keep) : [] };
+  let at = grew ? (before.starts[keep] ?? 0) : 0;
+  for (const token of lexer(text.slice(at))) {
+    if (token.type !== 'space' && token.type !== 'def') {
+      cut.blocks.push(token.raw);
+      cut.starts.push(at);
+    }
+    at += token.raw.length;
   }
-  return blocks;
+  return cut;
 }
 
 const Block = memo(function Block({ raw, streaming }: { raw: string; streaming: boolean }) {

@@ -5,6 +5,7 @@ import { ChevronDown, ChevronRight, Download, LocateFixed, Pause, Play } from 'l
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { Recorded } from '../api/events';
 import { CopyButton } from '../markdown/CodeBlock';
+import { Sentence } from '../markdown/inline';
 import type { SessionState, SessionStore } from '../session/store';
 import { cardOf, FAMILIES, matches, type Card, type Family } from './trace';
 
@@ -118,7 +119,7 @@ function TraceCard({ event, open, wanted, onToggle, onJump }: { event: Recorded;
       <div className="row">
         <button type="button" className="fold grow" aria-expanded={open} onClick={onToggle}>
           {open ? <ChevronDown /> : <ChevronRight />}
-          <span className="cut grow">{title}</span>
+          <span className="cut grow"><Sentence text={title} /></span>
           <span className="meta">{new Date(event.at).toLocaleTimeString()}</span>
           <span className="meta">#{seq}</span>
         </button>

@@ -105,7 +105,7 @@ export function Composer({ id, view, running }: { id: string; view: View; runnin
           <button type="button" className="button small" onClick={() => setSecret(null)}>Edit</button>
         </div>
       ) : null}
-      <Box text={text} setText={setText} workspace={view.workspace} placeholder={running ? 'Say something while it works' : 'Say what you want done'} onFiles={attachments.add} onStop={running ? stop : undefined}
+      <Box text={text} setText={setText} workspace={view.workspace} placeholder={running ? 'Say something while it works' : 'Say what you want done'} onFiles={attachments.add} canSend={text.trim() !== '' || attachments.files.length > 0} onStop={running ? stop : undefined}
         onSend={(steer) => void send(steer && running ? 'steer' : 'follow_up')} above={<Attachments files={attachments.files} remove={attachments.remove} />}
         tools={<><ModeMenu id={id} mode={view.mode} /><ModelMenu id={id} model={view.model} /></>}
         hint={running ? <><kbd>Enter</kbd> queues · <kbd>Ctrl Enter</kbd> steers now</> : null}
@@ -119,8 +119,8 @@ export function Composer({ id, view, running }: { id: string; view: View; runnin
   );
 }
 
-export function Box({ text, setText, workspace, placeholder, onSend, onStop, onFiles, above, tools, hint, buttons }: {
-  text: string; setText: (text: string) => void; workspace: string; placeholder: string; onSend: (steer: boolean) => void; onStop?: () => void;
+export function Box({ text, setText, workspace, placeholder, onSend, canSend = text.trim() !== '', onStop, onFiles, above, tools, hint, buttons }: {
+  text: string; setText: (text: string) => void; workspace: string; placeholder: string; onSend: (steer: boolean) => void; canSend?: boolean; onStop?: () => void;
   onFiles: (files: Iterable<File>) => void; above?: React.ReactNode; tools?: React.ReactNode; hint?: React.ReactNode; buttons?: React.ReactNode;
 }) {
   const field = useRef<HTMLTextAreaElement>(null);
@@ -158,7 +158,7 @@ export function Box({ text, setText, workspace, placeholder, onSend, onStop, onF
         <button type="button" className="icon-button" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()}><Paperclip /></button>
         {tools}
         <span className="grow meta composer-hint">{hint}</span>
-        {buttons ?? <button type="button" className="send" aria-label="Send" title="Send (Enter)" disabled={!text.trim()} onClick={() => onSend(false)}><ArrowUp /></button>}
+        {buttons ?? <button type="button" className="send" aria-label="Send" title="Send (Enter)" disabled={!canSend} onClick={() => onSend(false)}><ArrowUp /></button>}
       </div>
     </div>
   );

@@ -17,8 +17,9 @@ import { answerWords, bytes, canGoOn, counted, dollars, duration, toolWords } fr
 export interface Doing {
   session: string;
   toggle: (key: string) => void;
-  fork: (seq: number) => void;
-  edit: (turn: Turn, text: string) => void;
+  /** A copy up to this event, without an input that waits there. */
+  fork: (seq: number, input?: string) => void;
+  edit: (turn: Turn, input: string, text: string) => void;
   undo: () => void;
   goOn: () => void;
   trace: (seq: number) => void;
@@ -72,8 +73,8 @@ function SaidRow({ row }: { row: Extract<Row, { type: 'said' }> }) {
       </div>
       <div className="said-actions">
         <CopyButton text={item.text} label="Copy message" />
-        <button type="button" className="icon-button" title="Edit and try again in a fork" aria-label="Edit and try again in a fork" onClick={() => edit(turn, item.text)}><Pencil /></button>
-        <button type="button" className="icon-button" title="Fork from here" aria-label="Fork from here" onClick={() => fork(turn.seq - 1)}><GitFork /></button>
+        <button type="button" className="icon-button" title="Edit and try again in a fork" aria-label="Edit and try again in a fork" onClick={() => edit(turn, item.input, item.text)}><Pencil /></button>
+        <button type="button" className="icon-button" title="Fork from here" aria-label="Fork from here" onClick={() => fork(turn.seq - 1, item.input)}><GitFork /></button>
       </div>
     </div>
   );

@@ -59,16 +59,16 @@ function OpenSession({ id }: { id: string }) {
     void navigate({ to: '/s/$id', params: { id }, search: (old: Record<string, unknown>) => ({ ...old, panel: next, event: seq }), replace: true });
   }, [id, navigate]);
 
-  const fork = useCallback(async (seq: number | null): Promise<SessionRow | null> => {
+  const fork = useCallback(async (seq: number | null, without?: string): Promise<void> => {
     try {
       const row = seq !== null && seq < 2 ? await api.post<SessionRow>('sessions', {}) : await api.post<SessionRow>(`sessions/${id}/fork`, seq === null ? {} : { at: seq });
+      // What was said there waits in the fork; here it is to be said anew.
+      if (without) await api.remove(`sessions/${row.id}/queue/${without}`).catch(() => {});
       sessionChanged(row);
       await navigate({ to: '/s/$id', params: { id: row.id } });
       toast.say('This is a fork: the session it came from stays as it is.');
-      return row;
     } catch (error) {
       toast.problem(error);
-      return null;
     }
   }, [id, navigate]);
 
@@ -79,10 +79,10 @@ function OpenSession({ id }: { id: string }) {
       if (!next.delete(key)) next.add(key);
       return next;
     }),
-    fork: (seq) => void fork(seq),
-    edit: (turn: Turn, text) => {
+    fork: (seq, input) => void fork(seq, input),
+    edit: (turn: Turn, input, text) => {
       sessionStorage.setItem('weft.edit', text);
-      void fork(turn.seq - 1);
+      void fork(turn.seq - 1, input);
     },
     undo: () => void undo(id, 'undo'),
     goOn: () => void api.post(`sessions/${id}/resume`).catch(toast.problem),
@@ -94,7 +94,7 @@ function OpenSession({ id }: { id: string }) {
   useCommands([
     { id: 'panel', label: panel === undefined ? 'Show the panel' : 'Hide the panel', keys: ']', run: togglePanel },
     { id: 'stop', label: 'Stop the turn', keys: 'escape', hidden: !running, run: () => running && void api.post(`sessions/${id}/stop`).catch(toast.problem) },
-    { id: 'mode', label: 'Next mode', keys: 'shift+tab', typing: true, run: () => view && modeKey(view.mode) },
+    { id: 'mode', label: 'Next mode', keys: 'shift+tab', typing: true, when: inComposer, run: () => view && modeKey(view.mode) },
     { id: 'fork', label: 'Fork this session', run: () => void fork(null) },
     { id: 'undo', label: 'Undo the files of the last turn', run: () => void undo(id, 'undo') },
   ]);
@@ -135,6 +135,9 @@ export async function undo(id: string, way: 'undo' | 'redo', force = false) {
     toast.problem(error);
   }
 }
+
+/** Elsewhere the key moves the focus back, as everywhere. */
+const inComposer = () => document.activeElement?.hasAttribute('data-composer') ?? false;
 
 function SessionHeader({ id, view, panelOpen, onPanel }: { id: string; view: View | null; panelOpen: boolean; onPanel: () => void }) {
   const patch = usePatchSession();

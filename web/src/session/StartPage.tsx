@@ -53,7 +53,7 @@ export function StartPage() {
       <div className="scroll start">
         <div className="start-inner">
           <p className="start-question">What should be done?</p>
-          <Box text={text} setText={setText} workspace={workspace} placeholder="Say what you want done" onFiles={attachments.add} onSend={() => void start()}
+          <Box text={text} setText={setText} workspace={workspace} placeholder="Say what you want done" onFiles={attachments.add} canSend={!busy && (text.trim() !== '' || attachments.files.length > 0)} onSend={() => void start()}
             above={<Attachments files={attachments.files} remove={attachments.remove} />}
             tools={<><ModePicker mode={mode} onMode={setMode} /><ModelPicker model={model ?? models?.default ?? version?.model ?? ''} onModel={setModel} /></>} />
           <div className="start-where meta">

@@ -95,7 +95,7 @@ function cleanPath(raw: string): string {
   return path.replace(/^[ab]\//, '');
 }
 
-/** Marks what differs where as many lines were removed as were added in their place. */
+/** Marks what differs between lines that were removed and those that came in their place. */
 function markWords(lines: DiffLine[]) {
   let index = 0;
   while (index < lines.length) {
@@ -107,8 +107,8 @@ function markWords(lines: DiffLine[]) {
     while (lines[middle]?.kind === 'removed') middle += 1;
     let end = middle;
     while (lines[end]?.kind === 'added') end += 1;
-    const count = middle - index;
-    if (end - middle === count && count <= 50) {
+    const count = Math.min(middle - index, end - middle);
+    if (count <= 50) {
       for (let offset = 0; offset < count; offset += 1) {
         const removed = lines[index + offset];
         const added = lines[middle + offset];

@@ -121,7 +121,9 @@ function itemRows(item: Item, turn: Turn, outputs: Record<string, string>): Row[
       const row: Row = { type: 'call', key: item.key, seq: item.seq, call: item, output: outputs[item.id] ?? null, nested: false };
       const asked = item.ask;
       if (!asked || asked.answer || asked.withdrawn) return [row];
-      return [row, { type: 'ask', key: `a${asked.ask.id}`, seq: asked.seq, asked }];
+      // A call that waits for its yes is told by the ask itself.
+      const before = item.state === 'planned' ? [] : [row];
+      return [...before, { type: 'ask', key: `a${asked.ask.id}`, seq: asked.seq, asked }];
     }
   }
 }

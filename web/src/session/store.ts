@@ -49,6 +49,7 @@ export class SessionStore {
   }
 
   async open() {
+    this.closed = false;
     try {
       const [detail, page] = await Promise.all([
         api.get<SessionDetail>(`sessions/${this.id}`),

@@ -9,6 +9,8 @@ export interface Command {
   /** Also while one types. */
   typing?: boolean;
   hidden?: boolean;
+  /** Where its key counts; elsewhere the key keeps its own meaning. */
+  when?: () => boolean;
   run: () => void;
 }
 
@@ -59,7 +61,7 @@ export function listenForKeys(): () => void {
     for (const wanted of [chord, name]) {
       if (!wanted) continue;
       for (const command of offered.values()) {
-        if (command.keys !== wanted) continue;
+        if (command.keys !== wanted || command.when?.() === false) continue;
         if ((typing && !command.typing) || (inside && !command.keys.startsWith('mod+'))) continue;
         event.preventDefault();
         first = '';
