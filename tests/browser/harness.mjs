@@ -10,7 +10,7 @@ import { chromium } from 'playwright-core';
 const here = import.meta.dirname;
 const root = resolve(here, '../..');
 const target = process.env.CARGO_TARGET_DIR ?? join(root, 'target');
-const bin = (name) => join(process.env.WEFT_BIN_DIR ?? join(target, 'debug'), name);
+export const bin = (name) => join(process.env.WEFT_BIN_DIR ?? join(target, 'debug'), name);
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const FLAGS = ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 export const SHOTS = join(here, 'screenshots');

@@ -14,7 +14,7 @@ describe('a diff', () => {
     expect(file).toMatchObject({ added: 1, removed: 1 });
   });
   it('tells several files apart, made and gone', () => {
-    const files = parseDiff('diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\ndiff --git a/b b/b\ndeleted file mode 100644\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-y\n');
+    const files = parseDiff('diff --weft a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\ndiff --git a/b b/b\ndeleted file mode 100644\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-y\n');
     expect(files.map((file) => [file.path, file.added, file.removed])).toEqual([['a', 1, 0], ['b', 0, 1]]);
   });
   it('survives anything', () => {

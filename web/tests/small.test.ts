@@ -3,11 +3,11 @@ import type { SessionRow } from '../src/api/types';
 import { grouped } from '../src/inbox/groups';
 import { wordAt } from '../src/session/Completion';
 import { age, dollars, duration, endSentence, tokens } from '../src/session/words';
-import { typedValue } from '../src/settings/parts';
+import { typedValue, written } from '../src/settings/parts';
 import { fit } from '../src/shell/Palette';
 
 const row = (id: string, change: Partial<SessionRow>): SessionRow => ({
-  id, title: id, preview: null, app: 'chat', agent: 'weft', workspace: '/w', status: 'idle', labels: [], flag: null, archived: false, unread: false, asks_open: 0,
+  id, title: id, preview: null, app: 'chat', agent: 'weft', workspace: '/w', status: 'idle', labels: [], flag: null, archived: false, deleted: false, unread: false, asks_open: 0,
   cost_usd: 0, tokens: 0, turns: 1, seq: 1, created_at: 0, updated_at: 0, model: 'm', mode: 'ask', parent: null, forked_at: null, begun: true, ...change,
 });
 
@@ -40,9 +40,11 @@ it('finds by letters in order', () => {
   expect(fit('New session', 'zz')).toBeNull();
 });
 
-it('reads a setting the way it was written', () => {
-  expect(typedValue('12', 3)).toBe(12);
+it('reads a setting as its kind says', () => {
+  expect(typedValue('12', 'number')).toBe(12);
   expect(typedValue('12', 'text')).toBe('12');
-  expect(typedValue('', 'text')).toBeNull();
-  expect(typedValue('["a"]', undefined)).toEqual(['a']);
+  expect(typedValue('many', 'number')).toBe('many');
+  expect(typedValue('', 'number')).toBeNull();
+  expect(typedValue('run ls\n\n write docs/** ', 'lines')).toEqual(['run ls', 'write docs/**']);
+  expect(written(['a', 'b'], 'lines')).toBe('a\nb');
 });

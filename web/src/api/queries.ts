@@ -53,9 +53,10 @@ export const useWorkspaces = () =>
 type Pages = InfiniteData<SessionPage, string>;
 
 function belongs(row: SessionRow, filter: ListFilter): boolean {
+  if (row.deleted !== (filter.view === 'deleted')) return false;
   if (filter.view === 'inbox' && row.archived) return false;
   if (filter.view === 'archived' && !row.archived) return false;
-  if (filter.view === 'deleted' || filter.q) return false;
+  if (filter.q) return false;
   if (filter.status && row.status !== filter.status) return false;
   if (filter.label && !row.labels.includes(filter.label)) return false;
   return !filter.workspace || row.workspace === filter.workspace;

@@ -14,6 +14,7 @@ export interface SessionRow {
   labels: string[];
   flag: string | null;
   archived: boolean;
+  deleted: boolean;
   unread: boolean;
   asks_open: number;
   cost_usd: number;

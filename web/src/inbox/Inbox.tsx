@@ -46,9 +46,9 @@ export function Inbox({ onPick }: { onPick?: () => void }) {
 }
 
 function FilterMenu({ filter, labels, onChange }: { filter: ListFilter; labels: string[]; onChange: (filter: ListFilter) => void }) {
-  const entry = (label: string, next: ListFilter) => (
-    <Menu.Item key={label} className="menu-item" onSelect={() => onChange(next)}>
-      {label}
+  const entry = (label: string, next: ListFilter, depth = 0) => (
+    <Menu.Item key={label} className="menu-item" style={{ paddingLeft: 8 + depth * 14 }} onSelect={() => onChange(next)}>
+      {depth > 0 ? label.split('/').pop() : label}
       {JSON.stringify(next) === JSON.stringify(filter) ? <span className="hint">shown</span> : null}
     </Menu.Item>
   );
@@ -64,7 +64,7 @@ function FilterMenu({ filter, labels, onChange }: { filter: ListFilter; labels: 
           {entry('Archived', { view: 'archived' })}
           {entry('Deleted', { view: 'deleted' })}
           {labels.length > 0 ? <Menu.Label className="menu-label">Labels</Menu.Label> : null}
-          {labels.map((label) => entry(label, { view: 'inbox', label }))}
+          {labels.map((label) => entry(label, { view: 'inbox', label }, label.split('/').length - 1))}
         </Menu.Content>
       </Menu.Portal>
     </Menu.Root>
@@ -104,13 +104,13 @@ function Rows({ rows, state, filter, onPick }: { rows: SessionRow[]; state: Retu
     return <div className="empty"><p className="muted">{filter.view === 'inbox' && !filter.label && !filter.status ? 'No sessions yet. Say what you want done, and the first one begins.' : 'Nothing here.'}</p></div>;
   }
   return (
-    <div ref={scroller} className="scroll" role="list" aria-label="Sessions">
+    <div ref={scroller} className="scroll">
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         {items.map((item) => {
           const entry = list[item.index];
           if (!entry) return null;
           return (
-            <div key={item.key} className="placed" role={entry.type === 'heading' ? 'presentation' : 'listitem'} style={{ transform: `translateY(${item.start}px)` }}>
+            <div key={item.key} className="placed" style={{ transform: `translateY(${item.start}px)` }}>
               <Entry entry={entry} now={now} current={entry.key === current} deleted={filter.view === 'deleted'} onPick={onPick} />
             </div>
           );
@@ -130,7 +130,9 @@ const STATUS_WORDS = { waiting: 'Waits for you', running: 'Running', failed: 'En
 function SessionEntry({ row, now, current, deleted, onPick }: { row: SessionRow; now: number; current: boolean; deleted: boolean; onPick?: () => void }) {
   const [renaming, setRenaming] = useState(false);
   const patch = usePatchSession();
-  const state = row.asks_open > 0 ? 'waiting' : row.status === 'running' ? 'running' : row.status === 'failed' ? 'failed' : row.unread ? 'unread' : 'idle';
+  // What is being looked at is not news.
+  const unread = row.unread && !current;
+  const state = row.asks_open > 0 ? 'waiting' : row.status === 'running' ? 'running' : row.status === 'failed' ? 'failed' : unread ? 'unread' : 'idle';
   if (renaming) {
     return (
       <form className="entry" onSubmit={(event) => {
@@ -149,7 +151,7 @@ function SessionEntry({ row, now, current, deleted, onPick }: { row: SessionRow;
         <span className={`dot ${state}`} role="img" aria-label={STATUS_WORDS[state]} title={STATUS_WORDS[state]} />
         <span className="grow">
           <span className="row">
-            <span className={row.unread ? 'cut grow strong' : 'cut grow'}>{nameOf(row)}</span>
+            <span className={unread ? 'cut grow strong' : 'cut grow'}>{nameOf(row)}</span>
             <time className="meta">{age(row.updated_at, now)}</time>
           </span>
           <span className="row meta">

@@ -1,8 +1,9 @@
 /** How each row of a session looks. Rows read the fold and nothing else; what they do goes through `Doing`. */
-import { Ban, ChevronDown, ChevronRight, CircleAlert, FilePen, FileSearch, GitFork, Globe, Hourglass, Info, ListTodo, Pause, Pencil, RotateCcw, Square, Terminal, Undo2, Wrench, X } from 'lucide-react';
+import { Ban, ChevronDown, ChevronRight, CircleAlert, FilePen, FileSearch, GitFork, Globe, Info, ListTodo, ListTree, Pause, Pencil, RotateCcw, Square, Terminal, Undo2, Wrench, X } from 'lucide-react';
+import { Link } from '@tanstack/react-router';
 import { createContext, memo, useContext, useState, type ReactNode } from 'react';
 import { api } from '../api/client';
-import type { Image } from '../api/events';
+import type { EndReason, Image } from '../api/events';
 import { AskCard } from '../asks/AskCard';
 import { CopyButton } from '../markdown/CodeBlock';
 import { Markdown } from '../markdown/Markdown';
@@ -275,6 +276,10 @@ function Working({ row }: { row: Extract<Row, { type: 'working' }> }) {
   );
 }
 
+/** Whether only another key or model helps. */
+const needsModel = (end: EndReason) =>
+  end.reason === 'model_failed' && ['auth', 'forbidden', 'quota', 'not_found', 'config'].includes(end.failure.kind);
+
 function End({ row }: { row: Extract<Row, { type: 'end' }> }) {
   const { fork, undo, goOn, trace } = useDoing();
   const { turn, last } = row;
@@ -286,12 +291,13 @@ function End({ row }: { row: Extract<Row, { type: 'end' }> }) {
   return (
     <div className="turn-end">
       {last && turn.end && canGoOn(turn.end) ? <button type="button" className="button primary small" onClick={goOn}><RotateCcw /> Go on</button> : null}
+      {last && turn.end && needsModel(turn.end) ? <Link to="/settings/$page" params={{ page: 'models' }} className="button small">Open models and keys</Link> : null}
       {count > 0 ? <span className="meta">{turn.undone ? 'Taken back: ' : ''}{counted(count, 'file')} changed <Counts added={added} removed={removed} /></span> : null}
       <span className="turn-actions">
         {count > 0 && last && !turn.undone ? <button type="button" className="icon-button" title="Undo the files of this turn" aria-label="Undo the files of this turn" onClick={undo}><Undo2 /></button> : null}
         {text ? <CopyButton text={text} label="Copy answer" /> : null}
         <button type="button" className="icon-button" title="Fork after this turn" aria-label="Fork after this turn" onClick={() => fork(turn.lastSeq)}><GitFork /></button>
-        <button type="button" className="icon-button" title="Show in trace" aria-label="Show in trace" onClick={() => trace(turn.seq)}><Hourglass /></button>
+        <button type="button" className="icon-button" title="Show in trace" aria-label="Show in trace" onClick={() => trace(turn.seq)}><ListTree /></button>
         <span className="meta">{spent}</span>
       </span>
     </div>

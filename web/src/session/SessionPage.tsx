@@ -5,6 +5,7 @@ import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 
 import { api } from '../api/client';
 import { queries, sessionChanged, usePatchSession } from '../api/queries';
 import type { SessionRow } from '../api/types';
+import { useOnline } from '../inbox/changes';
 import { folderName } from '../inbox/groups';
 import { Panel } from '../panel/Panel';
 import { useCommands } from '../shell/commands';
@@ -13,7 +14,7 @@ import { toast } from '../shell/toast';
 import { useTitle } from '../shell/useTitle';
 import { wardrobe } from '../theme/theme';
 import { Composer } from './Composer';
-import { isRunning, type Turn, type View } from './fold';
+import { isRunning, nameOfView, type Turn, type View } from './fold';
 import { nextMode } from './Selectors';
 import { DoingContext, type Doing } from './Rows';
 import { SessionStore, type SessionState } from './store';
@@ -42,8 +43,9 @@ function OpenSession({ id }: { id: string }) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [target, setTarget] = useState<number | null>(at ?? null);
   const running = view ? isRunning(view) : false;
+  const online = useOnline();
 
-  useTitle(view ? (view.asks.length > 0 ? '● ' : '') + (view.title ?? 'New session') : '');
+  useTitle(view ? (view.asks.length > 0 ? '● ' : '') + nameOfView(view) : '');
   useEffect(() => setTarget(at ?? null), [at]);
   useEffect(() => {
     if (view?.workspace) wardrobe.enter(view.workspace);
@@ -110,8 +112,9 @@ function OpenSession({ id }: { id: string }) {
     <DoingContext value={doing}>
       <main className="main">
         <SessionHeader id={id} view={view} panelOpen={panel !== undefined} onPanel={togglePanel} />
-        {connection === 'reconnecting' ? <div className="banner" role="status"><span className="dot running" /> The connection was lost. Trying again; nothing that was recorded is lost.</div> : null}
+        {connection === 'reconnecting' && online ? <div className="banner" role="status"><span className="dot running" /> The connection was lost. Trying again; nothing that was recorded is lost.</div> : null}
         {view?.broken ? <div className="banner loud" role="alert">{view.broken}</div> : null}
+        <div className="hidden-text" role="status">{!view ? '' : view.asks.length > 0 ? `Waits for you: ${view.asks[0]?.ask.question}` : running ? 'Working' : 'Done'}</div>
         {view ? <Transcript store={store} state={state} open={open} target={target} onReached={() => setTarget(null)} /> : <Loading />}
         {view ? <Composer id={id} view={view} running={running} /> : null}
       </main>
@@ -142,7 +145,7 @@ const inComposer = () => document.activeElement?.hasAttribute('data-composer') ?
 function SessionHeader({ id, view, panelOpen, onPanel }: { id: string; view: View | null; panelOpen: boolean; onPanel: () => void }) {
   const patch = usePatchSession();
   const [editing, setEditing] = useState(false);
-  const title = view?.title ?? 'New session';
+  const title = view ? nameOfView(view) : 'Loading…';
   const canRedo = view?.turns.some((turn) => turn.undone) ?? false;
   return (
     <header className="header session-header">

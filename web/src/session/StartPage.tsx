@@ -6,13 +6,14 @@ import { api, ApiError } from '../api/client';
 import { sessionChanged, useModels, useVersion, useWorkspaces } from '../api/queries';
 import type { Mode } from '../api/events';
 import type { InputPart, SessionRow } from '../api/types';
+import { useSettings } from '../settings/parts';
 import { ListButton } from '../shell/Shell';
 import { toast } from '../shell/toast';
 import { useTitle } from '../shell/useTitle';
 import { Attachments, Box, useAttachments } from './Composer';
 import { ModelPicker, ModePicker } from './Selectors';
 
-const EXAMPLES = ['explain README.md', 'search TODO in src', 'list the files here', 'create notes.md with Things to do'];
+const EXAMPLES = ['explain README.md', 'search TODO in src', 'create notes.md with Things to do', '$ ls -l'];
 
 export function StartPage() {
   useTitle('New session');
@@ -21,7 +22,10 @@ export function StartPage() {
   const models = useModels().data;
   const workspaces = useWorkspaces().data?.workspaces ?? [];
   const [text, setText] = useState(() => localStorage.getItem('weft.draft.new') ?? '');
-  const [mode, setMode] = useState<Mode>('ask');
+  const settings = useSettings().data;
+  const [chosenMode, setMode] = useState<Mode | null>(null);
+  const usual = settings?.values['mode'];
+  const mode = chosenMode ?? (usual === 'safe' || usual === 'auto' ? usual : 'ask');
   const [model, setModel] = useState<string | null>(null);
   const [chosen, setChosen] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);

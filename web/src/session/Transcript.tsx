@@ -6,7 +6,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { SessionState, SessionStore } from './store';
-import { rowsOf, type Row } from './rows';
+import { rowAt, rowsOf, type Row } from './rows';
 import { RowView } from './Rows';
 
 const ESTIMATES: Record<Row['type'], number> = {
@@ -43,13 +43,20 @@ export function Transcript({ store, state, open, target, onReached }: {
     if (target === null) virtual.scrollToEnd();
   }, [rows.length, target, virtual]);
 
+  // A first page of few rows leaves room; it is filled at once, as scrolling up would.
+  const from = view?.from ?? 1;
+  useEffect(() => {
+    const element = scroller.current;
+    if (element && from > 1 && element.scrollHeight < element.clientHeight + 600) void store.older();
+  }, [from, rows.length, store]);
+
   useEffect(() => {
     if (target === null || !view) return;
     let current = true;
     void store.reach(target).then(() => {
       if (!current) return;
       const now = store.get().view;
-      const index = now ? rowsOf(now, open).findLastIndex((row) => row.seq <= target) : -1;
+      const index = now ? rowAt(rowsOf(now, open), target) : -1;
       if (index >= 0) window.setTimeout(() => virtual.scrollToIndex(index, { align: 'center' }), 0);
       setMarked(target);
       onReached();
@@ -58,7 +65,6 @@ export function Transcript({ store, state, open, target, onReached }: {
       current = false;
     };
     // Only a new place is a reason to move.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [target, store, view !== null]);
 
   const onScroll = () => {
@@ -74,7 +80,7 @@ export function Transcript({ store, state, open, target, onReached }: {
   };
 
   const fresh = away && view !== null && view.seq > seen;
-  const markedIndex = marked === null ? -1 : rows.findLastIndex((row) => row.seq <= marked);
+  const markedIndex = marked === null ? -1 : rowAt(rows, marked);
   return (
     <div className="transcript">
       <div ref={scroller} className="scroll" onScroll={onScroll} tabIndex={0} role="log" aria-label="Conversation" aria-live="off">

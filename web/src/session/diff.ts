@@ -34,7 +34,7 @@ export function parseDiff(text: string, fallbackPath = ''): FileDiff[] {
   };
   for (const line of text.split('\n')) {
     if (left <= 0 && right <= 0) {
-      const git = /^diff --git a\/(.+) b\/(.+)$/.exec(line);
+      const git = /^diff --\w+ a\/(.+) b\/(.+)$/.exec(line);
       if (git) {
         open(git[2] ?? fallbackPath);
         continue;

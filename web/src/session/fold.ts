@@ -138,6 +138,8 @@ export interface Start {
   cost?: number;
   tokens?: number;
   countedTo?: number;
+  /** Whether a turn was under way. */
+  running?: boolean;
   asks?: Ask[];
   queue?: { input: InputId; content: UserPart[]; delivery: 'steer' | 'follow_up'; typed?: string | null }[];
 }
@@ -166,7 +168,7 @@ export function begin(start: Start): SessionView & { countedTo: number } {
     })),
     asks: (start.asks ?? []).map((ask) => ({ ask, seq: 0, at: 0, answer: null, withdrawn: null })),
     round: 0,
-    phase: 'idle',
+    phase: start.running ? 'ready' : 'idle',
     retryAt: null,
     stopping: false,
     cost: start.cost ?? 0,
@@ -196,6 +198,15 @@ export function advance(view: View, batch: readonly Input[]): View {
 export function isRunning(view: SessionView): boolean {
   const last = view.turns.at(-1);
   return view.phase !== 'idle' || (last !== undefined && last.number > 0 && last.endedAt === null);
+}
+
+/** The title, or until it has one the first words that were said. */
+export function nameOfView(view: SessionView): string {
+  if (view.title) return view.title;
+  for (const turn of view.turns) {
+    for (const item of turn.items) if (item.kind === 'said' && view.from === 1) return item.text.split('\n')[0]?.slice(0, 80) || 'New session';
+  }
+  return 'New session';
 }
 
 export function textOf(content: readonly UserPart[]): string {

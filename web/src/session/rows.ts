@@ -22,37 +22,42 @@ export type Row =
 interface Cached {
   open: ReadonlySet<string>;
   last: boolean;
+  outputs: Record<string, string>;
   rows: Row[];
 }
 const cache = new WeakMap<Turn, Cached>();
+const NO_OUTPUTS: Record<string, string> = {};
 
 export function rowsOf(view: SessionView, open: ReadonlySet<string>): Row[] {
   const rows: Row[] = [];
   const running = isRunning(view);
   view.turns.forEach((turn, index) => {
     const last = index === view.turns.length - 1;
-    if (last && running) return;
-    const kept = cache.get(turn);
-    if (kept && kept.open === open && kept.last === last) {
-      for (const row of kept.rows) rows.push(row);
-      return;
+    // What streams beside a turn does not change the turn, so its rows stay the same objects.
+    const outputs = last && running ? view.live.outputs : NO_OUTPUTS;
+    let kept = cache.get(turn);
+    if (!kept || kept.open !== open || kept.last !== last || kept.outputs !== outputs) {
+      const made = turnRows(turn, open, outputs);
+      if (turn.endedAt !== null) made.push({ type: 'end', key: `e${turn.seq}`, seq: turn.lastSeq, turn, last });
+      kept = { open, last, outputs, rows: made };
+      cache.set(turn, kept);
     }
-    const made = turnRows(turn, open, {});
-    if (turn.endedAt !== null) made.push({ type: 'end', key: `e${turn.seq}`, seq: turn.lastSeq, turn, last });
-    cache.set(turn, { open, last, rows: made });
-    for (const row of made) rows.push(row);
+    for (const row of kept.rows) rows.push(row);
   });
   const last = view.turns.at(-1);
-  if (running && last) {
-    rows.push(...turnRows(last, open, view.live.outputs));
-    rows.push(...streamingRows(view, last));
-  }
+  if (running && last) rows.push(...streamingRows(view, last));
   // Asks whose call is on an earlier page still have their place.
   const shown = new Set(rows.flatMap((row) => (row.type === 'ask' ? [row.asked.ask.id] : [])));
   for (const asked of view.asks) {
     if (!shown.has(asked.ask.id)) rows.push({ type: 'ask', key: `a${asked.ask.id}`, seq: asked.seq, asked });
   }
   return rows;
+}
+
+/** The row that tells of this event: the last one that began by then, or the first there is. */
+export function rowAt(rows: readonly Row[], seq: number): number {
+  const index = rows.findLastIndex((row) => row.seq <= seq);
+  return index < 0 && rows.length > 0 ? 0 : index;
 }
 
 function streamingRows(view: SessionView, turn: Turn): Row[] {

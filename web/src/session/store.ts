@@ -6,6 +6,7 @@ import { api, address, ApiError, explain } from '../api/client';
 import type { Live, Recorded } from '../api/events';
 import { listen } from '../api/stream';
 import type { SessionDetail } from '../api/types';
+import { toast } from '../shell/toast';
 import { advance, begin, type Input, type Start, type View } from './fold';
 
 export type Connection = 'loading' | 'live' | 'reconnecting' | 'gone' | 'failed';
@@ -18,7 +19,11 @@ export interface SessionState {
   events: readonly Recorded[];
 }
 
-const PAGE = 600;
+/** The newest events, enough for a few screens; more come as one scrolls up. */
+const FIRST_PAGE = 300;
+const PAGE = 1_200;
+/** A tab that nobody looks at gives its connection back after this; a browser has few for one server. */
+const HIDDEN_MS = 60_000;
 interface LogPage {
   events: Recorded[];
   first: number;
@@ -34,6 +39,7 @@ export class SessionStore {
   private stop: (() => void) | null = null;
   private start: Start = { from: 1 };
   private closed = false;
+  private hidden = 0;
 
   constructor(readonly id: string) {}
 
@@ -53,17 +59,18 @@ export class SessionStore {
     try {
       const [detail, page] = await Promise.all([
         api.get<SessionDetail>(`sessions/${this.id}`),
-        api.get<LogPage>(`sessions/${this.id}/log`, { limit: PAGE }),
+        api.get<LogPage>(`sessions/${this.id}/log`, { limit: FIRST_PAGE }),
       ]);
       if (this.closed) return;
       this.start = {
         from: page.events[0]?.seq ?? page.end + 1,
         title: detail.title, workspace: detail.workspace, agent: detail.agent, model: detail.model, mode: detail.mode,
-        cost: Math.round(detail.cost_usd * 1e9), tokens: detail.tokens, countedTo: detail.seq, asks: detail.asks, queue: detail.queue,
+        cost: Math.round(detail.cost_usd * 1e9), tokens: detail.tokens, countedTo: detail.seq, running: detail.turn !== null, asks: detail.asks, queue: detail.queue,
       };
       this.refold(page.events);
       this.set({ connection: 'live', error: null });
       this.follow();
+      document.addEventListener('visibilitychange', this.rest);
     } catch (error) {
       if (this.closed) return;
       const gone = error instanceof ApiError && error.status === 404;
@@ -95,6 +102,16 @@ export class SessionStore {
       },
     });
   }
+
+  private rest = () => {
+    window.clearTimeout(this.hidden);
+    if (document.hidden) {
+      this.hidden = window.setTimeout(() => {
+        this.stop?.();
+        this.stop = null;
+      }, HIDDEN_MS);
+    } else if (!this.stop && (this.state.connection === 'live' || this.state.connection === 'reconnecting')) this.follow();
+  };
 
   /** Everything up to here is known, folded or waiting for the next frame. */
   private folded(): number {
@@ -145,9 +162,11 @@ export class SessionStore {
     if (!view || view.from <= 1 || this.state.loadingOlder) return;
     this.set({ loadingOlder: true });
     try {
-      const page = await api.get<LogPage>(`sessions/${this.id}/log`, { before: view.from, limit: PAGE * 2 });
+      const page = await api.get<LogPage>(`sessions/${this.id}/log`, { before: view.from, limit: PAGE });
       this.flush();
       if (page.events.length > 0) this.refold([...page.events, ...this.state.events]);
+    } catch (error) {
+      toast.problem(error);
     } finally {
       this.set({ loadingOlder: false });
     }
@@ -164,6 +183,8 @@ export class SessionStore {
 
   close() {
     this.closed = true;
+    window.clearTimeout(this.hidden);
+    document.removeEventListener('visibilitychange', this.rest);
     this.stop?.();
     this.stop = null;
   }

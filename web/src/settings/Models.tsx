@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { api } from '../api/client';
 import { useModels, useVersion } from '../api/queries';
 import type { Provider } from '../api/types';
-import { tokens } from '../session/words';
+import { counted, tokens } from '../session/words';
 import { toast } from '../shell/toast';
 import { Page, Section, Settings } from './parts';
 
@@ -48,14 +48,14 @@ function OneProvider({ provider }: { provider: Provider }) {
   const drop = useMutation({ mutationFn: () => api.remove(`models/${encodeURIComponent(provider.name)}/key`), onSuccess: () => { toast.say('The key is gone.'); fresh(); }, onError: toast.problem });
   const test = useMutation({ mutationFn: () => api.post<{ ok: boolean; message: string; millis: number }>('models/test', { provider: provider.name }), onError: toast.problem });
   return (
-    <details className="provider" open={provider.key !== 'missing' && provider.models.some((model) => model.ready)}>
-      <summary><span className="grow"><strong>{provider.name}</strong> <span className={provider.key === 'missing' ? 'meta' : 'meta good'}>{KEYS[provider.key]}</span></span></summary>
+    <div className="provider">
       <div className="row wrap">
+        <span className="grow"><strong>{provider.name}</strong> <span className={provider.key === 'missing' ? 'meta' : 'meta good'}>{KEYS[provider.key]}</span></span>
         {provider.key === 'missing' || provider.key === 'vault' ? <button type="button" className="button small" onClick={() => setAdding(!adding)}>{provider.key === 'vault' ? 'Replace key' : 'Add key'}</button> : null}
         {provider.key === 'vault' ? <button type="button" className="button small danger" onClick={() => drop.mutate()}>Remove key</button> : null}
         <button type="button" className="button small" disabled={test.isPending} onClick={() => test.mutate()}>{test.isPending ? 'Testing…' : 'Test'}</button>
-        {test.data ? <span className={test.data.ok ? 'good' : 'bad'} role="status">{test.data.message}{test.data.ok ? ` (${test.data.millis} ms)` : ''}</span> : null}
       </div>
+      {test.data ? <p className={test.data.ok ? 'good' : 'bad'} role="status">{test.data.message}{test.data.ok ? ` (${test.data.millis} ms)` : ''}</p> : null}
       {adding ? (
         <form className="row wrap" onSubmit={(event) => {
           event.preventDefault();
@@ -66,10 +66,13 @@ function OneProvider({ provider }: { provider: Provider }) {
           <button type="submit" className="button primary small" disabled={put.isPending}>Keep key</button>
         </form>
       ) : null}
-      <table className="table">
-        <thead><tr><th>Model</th><th>Window</th><th>US$ per million, in / out</th></tr></thead>
-        <tbody>{provider.models.map((model) => <tr key={model.model}><td><code>{model.model}</code></td><td>{model.window ? tokens(model.window) : ''}</td><td>{model.price ? `${model.price.input} / ${model.price.output}` : 'not known'}</td></tr>)}</tbody>
-      </table>
-    </details>
+      <details>
+        <summary className="meta">{counted(provider.models.length, 'model')}</summary>
+        <table className="table">
+          <thead><tr><th>Model</th><th>Window</th><th>US$ per million, in / out</th></tr></thead>
+          <tbody>{provider.models.map((model) => <tr key={model.model}><td><code>{model.model}</code></td><td>{model.window ? tokens(model.window) : ''}</td><td>{model.price ? `${model.price.input} / ${model.price.output}` : 'not known'}</td></tr>)}</tbody>
+        </table>
+      </details>
+    </div>
   );
 }

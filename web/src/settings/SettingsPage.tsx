@@ -5,11 +5,12 @@ import { useState, type ReactNode } from 'react';
 import { api } from '../api/client';
 import { useVersion } from '../api/queries';
 import { notifications } from '../inbox/notify';
+import { Sentence } from '../markdown/inline';
 import { ShortcutTable } from '../shell/Shortcuts';
 import { useTitle } from '../shell/useTitle';
 import { Models } from './Models';
 import { SETTINGS_PAGES, type SettingsPageId } from './pages';
-import { Page, Section, Settings } from './parts';
+import { Page, Section, Settings, shownValue, useSettings } from './parts';
 import { Sources } from './Sources';
 import { Themes } from './Themes';
 import { Usage } from './Usage';
@@ -21,7 +22,7 @@ const CONTENT: Record<SettingsPageId, () => ReactNode> = {
   sources: () => <Sources />,
   agents: () => <Named what="agents" says="An agent is a prompt, a model, tools and limits, declared in .weft/agents/NAME/AGENT.md. Mention one with @." />,
   skills: () => <Named what="skills" says="A skill is instructions that are loaded when they are needed, in .weft/skills/NAME/SKILL.md. Call one with /." />,
-  hooks: () => <Section title="Hooks" says="Your own commands at fixed points. They are written in the settings file, because they run programs."><Settings prefixes={['hooks']} /></Section>,
+  hooks: () => <Hooks />,
   themes: () => <Themes />,
   shortcuts: () => <Section title="Shortcuts"><ShortcutTable /></Section>,
   usage: () => <Usage />,
@@ -29,6 +30,14 @@ const CONTENT: Record<SettingsPageId, () => ReactNode> = {
   storage: () => <Storage />,
   about: () => <About />,
 };
+
+/** Pages whose values are written to the settings file. */
+const WRITTEN: readonly SettingsPageId[] = ['models', 'permissions', 'sandbox', 'hooks', 'storage'];
+
+function Where() {
+  const file = useSettings().data?.file;
+  return file ? <p className="meta">These settings are kept in <code>{file}</code>.</p> : null;
+}
 
 export function SettingsPage() {
   const { page } = useParams({ from: '/settings/$page' });
@@ -41,7 +50,7 @@ export function SettingsPage() {
         <nav className="settings-nav" aria-label="Settings">
           {SETTINGS_PAGES.map((one) => <Link key={one.id} to="/settings/$page" params={{ page: one.id }} className={one.id === page ? 'active' : ''} aria-current={one.id === page ? 'page' : undefined}>{one.name}</Link>)}
         </nav>
-        <div className="scroll"><div className="page" key={page}>{found ? CONTENT[found.id]() : <p>There is no such page of settings.</p>}</div></div>
+        <div className="scroll"><div className="page" key={page}>{found ? CONTENT[found.id]() : <p>There is no such page of settings.</p>}{found && WRITTEN.includes(found.id) ? <Where /> : null}</div></div>
       </div>
     </main>
   );
@@ -68,7 +77,7 @@ function Notices() {
 }
 
 function Sandbox() {
-  const sandbox = useQuery({ queryKey: ['sandbox'], queryFn: () => api.get<{ mode: string; network: unknown; holds: { held: boolean; what: string }[]; notice: string | null }>('sandbox') });
+  const sandbox = useQuery({ queryKey: ['sandbox'], queryFn: () => api.get<{ mode: string; network: { kind: string; domains?: string[] }; holds: { held: boolean; what: string }[]; notice: string | null }>('sandbox') });
   return (
     <>
       <Section title="What holds on this machine" says="Every command that a model chooses runs inside this.">
@@ -76,14 +85,31 @@ function Sandbox() {
           {(data) => (
             <>
               {data.notice ? <p className="bad">{data.notice}</p> : null}
-              <ul className="checks">{data.holds.map((one) => <li key={one.what} className={one.held ? 'good' : 'bad'}><span>{one.held ? 'Holds' : 'Does not hold'}: </span>{one.what}</li>)}</ul>
-              <p className="meta">Mode {data.mode}; network {typeof data.network === 'string' ? data.network : JSON.stringify(data.network)}.</p>
+              <ul className="checks">{data.holds.map((one) => <li key={one.what} data-level={one.held ? 'good' : 'bad'}><span>{one.held ? 'Holds' : 'Does not hold'}: </span><Sentence text={one.what} /></li>)}</ul>
+              <p className="meta">Mode {data.mode}; network {data.network.domains ? data.network.domains.join(', ') : data.network.kind}.</p>
             </>
           )}
         </Page>
       </Section>
       <Section title="Settings"><Settings prefixes={['sandbox']} /></Section>
     </>
+  );
+}
+
+function Hooks() {
+  const settings = useSettings();
+  return (
+    <Section title="Hooks" says="Your own commands at fixed points of a turn. They run programs, so they are written in the settings file and not here.">
+      <Page query={settings}>
+        {(data) => (
+          <>
+            {(data.hooks ?? []).length === 0 ? <p className="muted">None yet. A <code>[[hooks]]</code> table with <code>on</code>, <code>tool</code> and <code>command</code> adds one.</p> : (
+              <ul className="checks">{(data.hooks ?? []).map((hook, index) => <li key={index}><code>{shownValue(hook)}</code></li>)}</ul>
+            )}
+          </>
+        )}
+      </Page>
+    </Section>
   );
 }
 
@@ -106,7 +132,7 @@ function Named({ what, says }: { what: 'agents' | 'skills'; says: string }) {
             <>
               {list.length === 0 ? <p className="muted">None yet.</p> : (
                 <table className="table"><thead><tr><th>Name</th><th>What for</th><th>From</th></tr></thead>
-                  <tbody>{list.map((thing) => <tr key={thing.name}><td><code>{thing.called ?? thing.name}</code></td><td>{thing.description}</td><td>{thing.of_project ? 'project' : 'yours or built in'}</td></tr>)}</tbody>
+                  <tbody>{list.map((thing) => <tr key={thing.name}><td><code>{thing.called || thing.name}</code></td><td>{thing.description}</td><td>{thing.of_project ? 'project' : 'yours or built in'}</td></tr>)}</tbody>
                 </table>
               )}
               {data.problems.map((problem, index) => <p key={index} className="bad">{typeof problem === 'string' ? problem : JSON.stringify(problem)}</p>)}
@@ -118,31 +144,45 @@ function Named({ what, says }: { what: 'agents' | 'skills'; says: string }) {
   );
 }
 
+interface AuditEntry {
+  id: string;
+  timestamp: string;
+  sequence: number;
+  category: string;
+  action: string;
+  target?: string;
+  outcome: string;
+  session_id?: string;
+}
+
 function Audit() {
   const [category, setCategory] = useState('');
-  const audit = useQuery({ queryKey: ['audit', category], queryFn: () => api.get<{ entries: Record<string, unknown>[] }>('audit', { limit: 200, category }) });
-  const verify = useQuery({ queryKey: ['audit-verify'], queryFn: () => api.get<Record<string, unknown>>('audit/verify'), enabled: false });
-  const text = (value: unknown) => (value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value));
+  const audit = useQuery({ queryKey: ['audit', category], queryFn: () => api.get<{ entries: AuditEntry[] }>('audit', { limit: 200, category }) });
+  const verify = useQuery({ queryKey: ['audit-verify'], queryFn: () => api.get<{ valid: boolean; entries: number; problems: unknown[] }>('audit/verify'), enabled: false });
   return (
     <Section title="Audit" says="What was allowed and done, in a chain in which a changed entry shows.">
       <div className="row wrap">
         <input className="field narrow" placeholder="Category" aria-label="Category" value={category} onChange={(event) => setCategory(event.target.value)} />
         <button type="button" className="button small" disabled={verify.isFetching} onClick={() => void verify.refetch()}>Verify the chain</button>
-        {verify.data ? <span role="status" className="mono">{text(verify.data['message'] ?? verify.data)}</span> : null}
+        {verify.data ? <span role="status" className={verify.data.valid ? 'good' : 'bad'}>{verify.data.valid ? `All ${verify.data.entries} entries are as they were written.` : verify.data.problems.map(shownValue).join(' ')}</span> : null}
       </div>
       <Page query={audit}>
-        {(data) => {
-          const first = data.entries[0];
-          if (!first) return <p className="muted">No entries.</p>;
-          const columns = Object.keys(first).filter((name) => !/hash|signature|previous/.test(name)).slice(0, 7);
-          return (
-            <div className="table-scroll" tabIndex={0} role="group" aria-label="Audit entries">
-              <table className="table"><thead><tr>{columns.map((name) => <th key={name}>{name}</th>)}</tr></thead>
-                <tbody>{data.entries.map((entry, index) => <tr key={index}>{columns.map((name) => <td key={name} className="cut" title={text(entry[name])}>{name === 'at' && typeof entry[name] === 'number' ? new Date(entry[name]).toLocaleString() : text(entry[name])}</td>)}</tr>)}</tbody>
-              </table>
-            </div>
-          );
-        }}
+        {(data) => data.entries.length === 0 ? <p className="muted">No entries.</p> : (
+          <div className="table-scroll" tabIndex={0} role="group" aria-label="Audit entries">
+            <table className="table">
+              <thead><tr><th>When</th><th>What</th><th>On</th><th>Outcome</th><th>Session</th></tr></thead>
+              <tbody>
+                {[...data.entries].sort((a, b) => b.sequence - a.sequence).map((entry) => (
+                  <tr key={entry.id}>
+                    <td>{new Date(entry.timestamp).toLocaleString()}</td><td>{entry.category}: {entry.action}</td><td className="cut" title={entry.target}>{entry.target}</td>
+                    <td className={entry.outcome === 'allowed' ? '' : 'bad'}>{entry.outcome}</td>
+                    <td>{entry.session_id ? <Link to="/s/$id" params={{ id: entry.session_id }}><code>{entry.session_id}</code></Link> : null}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
       </Page>
     </Section>
   );
@@ -158,7 +198,7 @@ function Findings({ only }: { only?: RegExp }) {
     <Page query={useDoctor()}>
       {(data) => data.sections.filter((section) => !only || only.test(section.title)).map((section) => (
         <Section key={section.title} title={section.title}>
-          <ul className="checks">{section.findings.map((finding, index) => <li key={index} className={finding.level}>{finding.text}</li>)}</ul>
+          <ul className="checks">{section.findings.map((finding, index) => <li key={index} data-level={finding.level}><Sentence text={finding.text} /></li>)}</ul>
         </Section>
       ))}
     </Page>
@@ -168,8 +208,8 @@ function Findings({ only }: { only?: RegExp }) {
 function Storage() {
   return (
     <>
-      <Section title="Storage" says={<>Everything is in one folder on this machine. <code>weft sessions export</code> moves a session, <code>weft doctor</code> checks the database and its backups.</>}><Settings prefixes={['store', 'backup', 'storage']} /></Section>
-      <Findings only={/stor|data|backup|disk|log/i} />
+      <Section title="Storage" says={<>Everything is in one folder on this machine. <code>weft sessions export</code> moves a session, <code>weft doctor</code> checks the database and its backups.</>}><Settings prefixes={['undo']} /></Section>
+      <Findings only={/stor|database|backup|disk|folder|session/i} />
     </>
   );
 }
@@ -181,7 +221,7 @@ function About() {
       <Section title="Weft">
         <Page query={version}>{(data) => <p>Version {data.version}, in <code>{data.workspace}</code>, with <code>{data.model}</code>{data.offline ? ', the built-in offline model' : ''}. The programming interface is described at <a href="/docs">its own page</a>.</p>}</Page>
       </Section>
-      <Findings />
+      <Findings only={/^(?!Weft$)/} />
     </>
   );
 }

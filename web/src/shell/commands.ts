@@ -14,7 +14,9 @@ export interface Command {
   run: () => void;
 }
 
-const offered = new Map<string, Command>();
+/** By id, each as its screen says it now. */
+const offered = new Map<string, () => Command | undefined>();
+const current = () => [...offered.values()].flatMap((say) => say() ?? []);
 
 export function useCommands(commands: Command[]) {
   const latest = useRef(commands);
@@ -22,18 +24,14 @@ export function useCommands(commands: Command[]) {
   const ids = commands.map((command) => command.id).join();
   useEffect(() => {
     const mine = ids.split(',').filter(Boolean);
-    for (const id of mine) {
-      const find = () => latest.current.find((command) => command.id === id);
-      const now = find();
-      if (now) offered.set(id, { ...now, run: () => find()?.run() });
-    }
+    for (const id of mine) offered.set(id, () => latest.current.find((command) => command.id === id));
     return () => {
       for (const id of mine) offered.delete(id);
     };
   }, [ids]);
 }
 
-export const allCommands = () => [...offered.values()].filter((command) => !command.hidden);
+export const allCommands = () => current().filter((command) => !command.hidden);
 
 export function keyName(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>): string {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key.toLowerCase();
@@ -60,7 +58,7 @@ export function listenForKeys(): () => void {
     at = event.timeStamp;
     for (const wanted of [chord, name]) {
       if (!wanted) continue;
-      for (const command of offered.values()) {
+      for (const command of current()) {
         if (command.keys !== wanted || command.when?.() === false) continue;
         if ((typing && !command.typing) || (inside && !command.keys.startsWith('mod+'))) continue;
         event.preventDefault();

@@ -8,11 +8,18 @@ export interface Worn {
   workspaces: Record<string, string>;
 }
 
+/** What is worn, and whether that is dark now. */
+export interface Look {
+  worn: Worn;
+  dark: boolean;
+}
+
 const KEY = 'weft.theme';
 const PLAIN: Worn = { theme: 'Weft', brightness: 'system', workspaces: {} };
 const watchers = new Set<() => void>();
 let workspace = '';
 let worn: Worn = read();
+let look: Look = { worn, dark: false };
 
 function read(): Worn {
   try {
@@ -24,12 +31,13 @@ function read(): Worn {
 }
 
 const wantsDark = () => window.matchMedia('(prefers-color-scheme: dark)').matches;
-export const isDark = () => (worn.brightness === 'system' ? wantsDark() : worn.brightness === 'dark');
+const isDark = () => (worn.brightness === 'system' ? wantsDark() : worn.brightness === 'dark');
 
 export function themeNamed(name: string): Theme {
   return THEMES.find((theme) => theme.name === name) ?? THEMES[0]!;
 }
 
+/** Paints, and tells whoever draws with colours of its own. */
 function paint() {
   const theme = themeNamed(worn.workspaces[workspace] ?? worn.theme);
   const dark = isDark();
@@ -37,10 +45,12 @@ function paint() {
   (dark ? theme.dark : theme.light).forEach((colour, index) => root.style.setProperty(`--${COLOUR_NAMES[index]}`, colour));
   root.style.colorScheme = dark ? 'dark' : 'light';
   root.dataset['brightness'] = dark ? 'dark' : 'light';
+  look = { worn, dark };
+  for (const watcher of watchers) watcher();
 }
 
 export const wardrobe = {
-  get: () => worn,
+  get: () => look,
   subscribe(watcher: () => void) {
     watchers.add(watcher);
     return () => watchers.delete(watcher);
@@ -49,7 +59,6 @@ export const wardrobe = {
     worn = { ...worn, ...change };
     localStorage.setItem(KEY, JSON.stringify(worn));
     paint();
-    for (const watcher of watchers) watcher();
   },
   /** The workspace whose own theme counts from now on. */
   enter(path: string) {
@@ -59,15 +68,11 @@ export const wardrobe = {
   },
   start() {
     paint();
-    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-      paint();
-      for (const watcher of watchers) watcher();
-    });
+    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', paint);
     window.addEventListener('storage', (event) => {
       if (event.key !== KEY) return;
       worn = read();
       paint();
-      for (const watcher of watchers) watcher();
     });
   },
 };

@@ -1,7 +1,4 @@
 import { useSyncExternalStore } from 'react';
-import { isDark, wardrobe, type Worn } from './theme';
+import { wardrobe, type Look } from './theme';
 
-export function useTheme(): { worn: Worn; dark: boolean } {
-  const worn = useSyncExternalStore(wardrobe.subscribe, wardrobe.get, wardrobe.get);
-  return { worn, dark: isDark() };
-}
+export const useTheme = (): Look => useSyncExternalStore(wardrobe.subscribe, wardrobe.get, wardrobe.get);
