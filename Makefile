@@ -39,6 +39,7 @@ ifdef NEXTEST
 else
 	$(CARGO) test --workspace
 endif
+	$(MAKE) browser-test
 
 # The MCP tests talk to other people's programs; npm brings them, and a Node that is new enough.
 MCP_PEERS := tests/mcp/node_modules/.installed

@@ -11,6 +11,7 @@ mod program;
 mod report;
 mod sandbox;
 mod script;
+mod serve;
 mod single;
 mod statistics;
 mod store;

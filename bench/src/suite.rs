@@ -11,7 +11,7 @@ use crate::report::{self, Line, Peer, Report, Unit, say};
 use crate::script::{Script, Server};
 use crate::single::{Bench, ROUNDS, Rounds};
 use crate::statistics::{largest, median, p95};
-use crate::{bare, bounds, load, long_session, many_sessions, process, sandbox};
+use crate::{bare, bounds, load, long_session, many_sessions, process, sandbox, serve};
 
 const STARTS: usize = 30;
 const RUNS: usize = 10;
@@ -49,6 +49,7 @@ enum Part {
     Long,
     List,
     Sandbox,
+    Serve,
     Peers,
 }
 
@@ -86,6 +87,12 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     }
     if wanted(Part::Sandbox) {
         for line in sandbox::overhead(&options.weft)? {
+            report.add(line)?;
+        }
+    }
+    if wanted(Part::Serve) {
+        let folder = bench.folder()?;
+        for line in serve::measure(&options.weft, folder.path())? {
             report.add(line)?;
         }
     }

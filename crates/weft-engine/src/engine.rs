@@ -79,12 +79,21 @@ struct Slot {
     /// What those who look on see.
     window: Window,
     seed: Option<Seed>,
+    /// What the session starts with that a driver is about to put on disk.
+    starting: Option<SessionStarted>,
     /// The last event that a driver here has written or is about to.
     ours: u64,
     /// A driver here holds the session, so that nobody else can write.
     at_work: bool,
     /// A task looks out for what other processes write.
     followed: bool,
+}
+
+impl Slot {
+    /// What the session starts with, for as long as it is not on disk.
+    fn unbegun(&self) -> Option<&SessionStarted> {
+        self.seed.as_ref().map(|seed| &seed.started).or(self.starting.as_ref())
+    }
 }
 
 /// A session that nobody has said anything in. It is not on disk.
@@ -279,7 +288,7 @@ impl Engine {
 
     /// What a session that nobody has said anything in yet will start with.
     pub fn unbegun(&self, session: SessionId) -> Option<SessionStarted> {
-        self.shared.slots().get(&session).and_then(|slot| slot.seed.as_ref()).map(|seed| seed.started.clone())
+        self.shared.slots().get(&session).and_then(Slot::unbegun).cloned()
     }
 
     /// Forgets a session that nobody has said anything in.
@@ -359,9 +368,7 @@ impl Engine {
     }
 
     pub(crate) fn workspace_and_agent(&self, session: SessionId) -> Result<(String, String), EngineError> {
-        let seeded = self.shared.slots().get(&session).and_then(|slot| {
-            slot.seed.as_ref().map(|seed| (seed.started.workspace.clone(), seed.started.agent.clone()))
-        });
+        let seeded = self.unbegun(session).map(|started| (started.workspace, started.agent));
         match seeded {
             Some(seeded) => Ok(seeded),
             None => {
@@ -560,6 +567,7 @@ impl Shared {
         let (sender, inbox) = mpsc::unbounded_channel();
         slot.inbox = Some(sender);
         slot.seed = None;
+        slot.starting = seed.as_ref().map(|seed| seed.started.clone());
         let title = seed.as_ref().is_some_and(|seed| seed.title);
         let driver = Driver::new(Arc::clone(self), state, inbox, seed.map(|seed| seed.started), title);
         tokio::spawn(driver.run());
@@ -597,6 +605,7 @@ impl Shared {
         if let Some(slot) = self.slots().get_mut(&session) {
             slot.inbox = None;
             slot.at_work = false;
+            slot.starting = None;
             slot.seed = unborn.map(|(started, title)| Seed { started, title });
         }
     }
@@ -612,6 +621,7 @@ impl Shared {
     /// Shows what a driver here has committed.
     pub fn publish_events(&self, session: SessionId, first: u64, at: Timestamp, events: &[Event]) {
         if let Some(slot) = self.slots().get_mut(&session) {
+            slot.starting = None;
             slot.window.committed(session, first, at, events);
         }
     }

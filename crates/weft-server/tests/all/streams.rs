@@ -172,6 +172,31 @@ async fn a_session_can_be_watched_before_anything_is_said_in_it() {
 }
 
 #[tokio::test]
+async fn a_session_is_there_all_the_while_it_begins() {
+    let world = World::saying("hi").await;
+    for _ in 0..40 {
+        let id = world.post("sessions", json!({})).await.expect(201)["id"].as_str().unwrap().to_owned();
+        let (path, turns) = (format!("sessions/{id}"), format!("sessions/{id}/turns"));
+        let turn = json!({ "content": [{ "type": "text", "text": "hello" }] });
+        let follow = async {
+            let mut events = world.events(&format!("sessions/{id}/events?after=0")).await;
+            events.until(|message| is_event(message, "turn_ended")).await
+        };
+        let look = async {
+            let mut seen = Vec::new();
+            for _ in 0..6 {
+                seen.push(world.get(&path).await.status);
+            }
+            seen
+        };
+        let (said, seen, looked) = tokio::join!(world.post(&turns, turn), follow, look);
+        assert_eq!(said.status, 202, "{said:?}");
+        assert_eq!(seen.iter().find_map(|message| message.id), Some(1));
+        assert!(looked.iter().all(|status| *status == 200), "{looked:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_does_not_read_is_closed_and_misses_nothing_when_it_comes_again() {
     let world = World::new(|seen| match seen.round_in_turn {
         // Far more than the socket and the engine hold for somebody who does not read.
