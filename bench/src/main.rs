@@ -13,6 +13,7 @@ mod report;
 mod sandbox;
 mod script;
 mod search;
+mod serve;
 mod single;
 mod statistics;
 mod store;

@@ -130,7 +130,8 @@ fn parent(process: u32) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-fn resident_kb(process: u32) -> u64 {
+/// What a process has in memory now.
+pub fn resident_kb(process: u32) -> u64 {
     let statm = std::fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
     let pages: u64 = statm.split_whitespace().nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
     pages * (rustix::param::page_size() as u64) / 1024

@@ -11,7 +11,7 @@ use crate::report::{self, Line, Peer, Report, Unit, say};
 use crate::script::{Script, Server};
 use crate::single::{Bench, ROUNDS, Rounds};
 use crate::statistics::{largest, median, p95};
-use crate::{bare, bounds, guard, load, long_session, many_sessions, process, sandbox, search};
+use crate::{bare, bounds, guard, load, long_session, many_sessions, process, sandbox, search, serve};
 
 const STARTS: usize = 30;
 const RUNS: usize = 10;
@@ -51,6 +51,7 @@ enum Part {
     Sandbox,
     Guard,
     Search,
+    Serve,
     Peers,
 }
 
@@ -98,6 +99,12 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     }
     if wanted(Part::Search) {
         report.add(search::against_ripgrep(work.path())?)?;
+    }
+    if wanted(Part::Serve) {
+        let folder = bench.folder()?;
+        for line in serve::measure(&options.weft, folder.path())? {
+            report.add(line)?;
+        }
     }
     if let Some(folder) = options.peers.as_deref().filter(|_| wanted(Part::Peers)) {
         peers(&bench, &weft, folder, &mut report)?;

@@ -18,8 +18,7 @@ use weft_core::ask::Grant;
 use weft_core::event::{Access, Compacted, Outcome, Output, SessionStarted};
 use weft_core::turn::Verdict;
 use weft_core::{
-    AskId, CallId, Effect, Event, Failure, FailureKind, Input, Machine, Mode, Phase, Recorded, SessionId, State,
-    ToolCall,
+    AskId, CallId, Effect, Event, Failure, FailureKind, Input, Machine, Mode, Phase, SessionId, State, ToolCall,
 };
 use weft_model::{Admission, Priority, Request};
 use weft_store::{Append, StoreError};
@@ -431,12 +430,7 @@ impl Driver {
         crate::audit::observe(&self.shared.audit, state, at, &events);
         let first = self.committed + 1;
         self.committed = state.seq;
-        if self.shared.is_watched(self.session) {
-            for (seq, event) in (first..).zip(&*events) {
-                let recorded = Recorded { session: self.session, seq, at, event: event.clone() };
-                self.shared.publish(self.session, &Live::Event(Arc::new(recorded)));
-            }
-        }
+        self.shared.publish_events(self.session, first, at, &events);
         Ok(events)
     }
 

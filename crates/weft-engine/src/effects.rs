@@ -16,7 +16,7 @@ use crate::driver::Done;
 use crate::engine::{Shared, of_jobs};
 use crate::hooks::HookPoint;
 use crate::models::Chosen;
-use crate::watch::Live;
+use crate::watch::Piece;
 
 /// What has been streamed is saved this often.
 const SAVE_EVERY: Duration = Duration::from_millis(250);
@@ -94,12 +94,12 @@ impl Listener {
             match chunk {
                 Some(Chunk::Text(text)) => {
                     partial.push(&text);
-                    self.publish(|| Live::Text(text.into()));
+                    self.stream(Piece::Text(&text));
                 }
-                Some(Chunk::Thinking(text)) => self.publish(|| Live::Thinking(text.into())),
+                Some(Chunk::Thinking(text)) => self.stream(Piece::Thinking(&text)),
                 Some(Chunk::ToolStart { call, name }) => {
                     self.expect(&chosen, &name);
-                    self.publish(|| Live::ToolBegun { call, name: name.into() });
+                    self.stream(Piece::Begun { call, name });
                 }
                 Some(Chunk::ToolDelta { .. }) => {}
                 Some(Chunk::Done(answer)) => {
@@ -131,10 +131,8 @@ impl Listener {
         }
     }
 
-    fn publish(&self, live: impl FnOnce() -> Live) {
-        if self.shared.is_watched(self.session) {
-            self.shared.publish(self.session, &live());
-        }
+    fn stream(&self, piece: Piece<'_>) {
+        self.shared.stream(self.session, piece);
     }
 }
 
@@ -164,7 +162,7 @@ pub async fn run_tool(
             finished = &mut run => break finished,
             Some(text) = output.recv() => {
                 seen.push(&text);
-                shared.publish(session, &Live::ToolOutput { call: call.id.clone(), text: text.into() });
+                shared.stream(session, Piece::Output { call: &call.id, text: &text });
             }
             () = until(seen.due()) => {}
         }

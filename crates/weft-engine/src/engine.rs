@@ -34,7 +34,7 @@ use crate::permissions::Permissions;
 use crate::setup::{NewSession, Setup};
 use crate::skills::SkillTool;
 use crate::trouble::Troubles;
-use crate::watch::{Live, WATCH_BUFFER, Watch};
+use crate::watch::{Live, Piece, Watch, Window};
 
 const BACKUP_EVERY_MS: u64 = 24 * 3_600_000;
 /// A database that is hardly begun has its first backup when it has grown to this.
@@ -76,16 +76,24 @@ pub(crate) struct Shared {
 #[derive(Default)]
 struct Slot {
     inbox: Option<mpsc::UnboundedSender<Command>>,
-    watchers: Vec<mpsc::Sender<Live>>,
+    /// What those who look on see.
+    window: Window,
     seed: Option<Seed>,
-    /// The last event that watchers were shown.
-    shown: u64,
+    /// What the session starts with that a driver is about to put on disk.
+    starting: Option<SessionStarted>,
     /// The last event that a driver here has written or is about to.
     ours: u64,
     /// A driver here holds the session, so that nobody else can write.
     at_work: bool,
     /// A task looks out for what other processes write.
     followed: bool,
+}
+
+impl Slot {
+    /// What the session starts with, for as long as it is not on disk.
+    fn unbegun(&self) -> Option<&SessionStarted> {
+        self.seed.as_ref().map(|seed| &seed.started).or(self.starting.as_ref())
+    }
 }
 
 /// A session that nobody has said anything in. It is not on disk.
@@ -249,6 +257,11 @@ impl Engine {
         self.shared.models.default_model()
     }
 
+    /// Forgets what is known of a provider's key, which has changed.
+    pub fn forget_client(&self, provider: &str) {
+        self.shared.models.forget_client(provider);
+    }
+
     /// A new session. Nothing is on disk until somebody says something in it.
     pub fn create(&self, new: NewSession) -> Result<SessionId, EngineError> {
         let shared = &self.shared;
@@ -271,6 +284,19 @@ impl Engine {
         let session = shared.draw(SessionId::from_random);
         shared.slots().entry(session).or_default().seed = Some(Seed { started, title: new.title });
         Ok(session)
+    }
+
+    /// What a session that nobody has said anything in yet will start with.
+    pub fn unbegun(&self, session: SessionId) -> Option<SessionStarted> {
+        self.shared.slots().get(&session).and_then(Slot::unbegun).cloned()
+    }
+
+    /// Forgets a session that nobody has said anything in.
+    pub fn forget_unbegun(&self, session: SessionId) {
+        let mut slots = self.shared.slots();
+        if slots.get(&session).is_some_and(|slot| slot.seed.is_some() && slot.inbox.is_none()) {
+            slots.remove(&session);
+        }
     }
 
     /// Says something in a session, unless there is a secret in it. Durable when this returns.
@@ -342,9 +368,7 @@ impl Engine {
     }
 
     pub(crate) fn workspace_and_agent(&self, session: SessionId) -> Result<(String, String), EngineError> {
-        let seeded = self.shared.slots().get(&session).and_then(|slot| {
-            slot.seed.as_ref().map(|seed| (seed.started.workspace.clone(), seed.started.agent.clone()))
-        });
+        let seeded = self.unbegun(session).map(|started| (started.workspace, started.agent));
         match seeded {
             Some(seeded) => Ok(seeded),
             None => {
@@ -456,17 +480,14 @@ impl Engine {
     /// Looks on from now, also at what other processes do. Subscribe first, then read the log, then
     /// nothing is missed.
     pub fn watch(&self, session: SessionId) -> Watch {
-        let (sender, inbox) = mpsc::channel(WATCH_BUFFER);
         // What is there already, watchers read themselves. A new session is not on disk.
         let read = self.shared.store.last_seq(session).unwrap_or(0);
         let mut slots = self.shared.slots();
         let slot = slots.entry(session).or_default();
-        slot.shown = slot.shown.max(read);
-        slot.watchers.push(sender);
         if !std::mem::replace(&mut slot.followed, true) {
             tokio::spawn(follow(Arc::downgrade(&self.shared), session));
         }
-        Watch { inbox, closed: false }
+        slot.window.join(read)
     }
 
     pub(crate) fn shadow_of(&self, workspace: &Path) -> Option<Arc<Shadow>> {
@@ -546,6 +567,7 @@ impl Shared {
         let (sender, inbox) = mpsc::unbounded_channel();
         slot.inbox = Some(sender);
         slot.seed = None;
+        slot.starting = seed.as_ref().map(|seed| seed.started.clone());
         let title = seed.as_ref().is_some_and(|seed| seed.title);
         let driver = Driver::new(Arc::clone(self), state, inbox, seed.map(|seed| seed.started), title);
         tokio::spawn(driver.run());
@@ -566,8 +588,7 @@ impl Shared {
         if inbox.is_closed() {
             return inbox.is_empty();
         }
-        slot.watchers.retain(|watcher| !watcher.is_closed());
-        if !inbox.is_empty() || !slot.watchers.is_empty() {
+        if !inbox.is_empty() || slot.window.is_watched() {
             return false;
         }
         slots.remove(&session);
@@ -584,31 +605,32 @@ impl Shared {
         if let Some(slot) = self.slots().get_mut(&session) {
             slot.inbox = None;
             slot.at_work = false;
+            slot.starting = None;
             slot.seed = unborn.map(|(started, title)| Seed { started, title });
         }
-    }
-
-    pub fn is_watched(&self, session: SessionId) -> bool {
-        self.slots().get(&session).is_some_and(|slot| !slot.watchers.is_empty())
     }
 
     /// Shows something to everybody who looks on. A watcher that is too slow is dropped, and
     /// notices.
     pub fn publish(&self, session: SessionId, live: &Live) {
-        let mut slots = self.slots();
-        let Some(slot) = slots.get_mut(&session) else { return };
-        if let Live::Event(recorded) = live {
-            if recorded.seq <= slot.shown {
-                return;
-            }
-            // Another process wrote in between, and this one went on from there.
-            let missed = slot.shown > 0 && recorded.seq > slot.shown + 1;
-            slot.shown = recorded.seq;
-            if missed {
-                slot.watchers.retain(|watcher| watcher.try_send(Live::Lagged).is_ok());
-            }
+        if let Some(slot) = self.slots().get_mut(&session) {
+            slot.window.show(live);
         }
-        slot.watchers.retain(|watcher| watcher.try_send(live.clone()).is_ok());
+    }
+
+    /// Shows what a driver here has committed.
+    pub fn publish_events(&self, session: SessionId, first: u64, at: Timestamp, events: &[Event]) {
+        if let Some(slot) = self.slots().get_mut(&session) {
+            slot.starting = None;
+            slot.window.committed(session, first, at, events);
+        }
+    }
+
+    /// Shows a piece of an answer or of a tool's output, and keeps it for who joins later.
+    pub fn stream(&self, session: SessionId, piece: Piece<'_>) {
+        if let Some(slot) = self.slots().get_mut(&session) {
+            slot.window.stream(piece);
+        }
     }
 
     /// Tells whoever looks on of what did not work and did not matter.
@@ -621,12 +643,11 @@ impl Shared {
     fn lookout(&self, session: SessionId) -> Lookout {
         let mut slots = self.slots();
         let Some(slot) = slots.get_mut(&session) else { return Lookout::Over };
-        slot.watchers.retain(|watcher| !watcher.is_closed());
-        if slot.watchers.is_empty() {
+        if !slot.window.is_watched() {
             slot.followed = false;
             return Lookout::Over;
         }
-        if slot.at_work { Lookout::AtWork } else { Lookout::Still { shown: slot.shown.max(slot.ours) } }
+        if slot.at_work { Lookout::AtWork } else { Lookout::Still { shown: slot.window.shown.max(slot.ours) } }
     }
 
     /// A driver here is about to write up to this event, and to show it.
@@ -639,7 +660,7 @@ impl Shared {
 
     /// Whether somebody else wrote this, and watchers have not seen it.
     fn is_foreign(&self, recorded: &Recorded) -> bool {
-        self.slots().get(&recorded.session).is_some_and(|slot| recorded.seq > slot.shown.max(slot.ours))
+        self.slots().get(&recorded.session).is_some_and(|slot| recorded.seq > slot.window.shown.max(slot.ours))
     }
 
     /// Remembers to wake a session that has left memory.

@@ -217,6 +217,10 @@ impl Models {
         Ok(client)
     }
 
+    pub fn forget_client(&self, provider: &str) {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner).remove(provider);
+    }
+
     /// A client with a cassette in it, one per session: folder and day are placeholders on the tape.
     fn taped_client(&self, name: &ModelName, state: &State, tape: &Tape) -> Result<Arc<dyn Model>, EngineError> {
         let key: Arc<str> = format!("{} {}", name.provider, state.id).into();

@@ -14,6 +14,7 @@ mod plan;
 mod random;
 mod reply;
 mod server;
+mod story;
 mod wire;
 
 pub use behaviour::{Behaviour, Place};
@@ -24,6 +25,7 @@ pub use reply::{
     Body, ChatShape, Fault, Piece, Reply, Stop, Usage, call, failure, nothing, raw_call, status, text, thinking,
 };
 pub use server::{Server, Settings, Stats, WaitError};
+pub use story::Story;
 
 /// The wire format of a request, told by its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]

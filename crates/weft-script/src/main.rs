@@ -11,7 +11,7 @@ use clap::Parser;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
-use weft_script::{Behaviour, Piece, Place, RandomFaults, Server, Settings, raise_open_files};
+use weft_script::{Behaviour, Piece, Place, RandomFaults, Server, Settings, Story, raise_open_files};
 
 /// A scripted model on loopback, speaking the Anthropic, OpenAI and Gemini protocols.
 ///
@@ -35,6 +35,10 @@ struct Arguments {
     /// The final text.
     #[arg(long, default_value = "Done.")]
     text: String,
+    /// A JSON file that says what is answered to which words, instead of --rounds, --call and --text:
+    /// {"rules":[{"when":"hello","replies":[{"text":"Hi."}]}]}.
+    #[arg(long, conflicts_with_all = ["rounds", "call", "text"])]
+    script: Option<PathBuf>,
     /// Wait so many milliseconds before each answer.
     #[arg(long, default_value_t = 0)]
     delay_ms: u64,
@@ -69,10 +73,13 @@ fn main() -> anyhow::Result<()> {
 async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let call: Call = serde_json::from_str(&arguments.call)
         .context("--call must be JSON such as {\"name\":\"shell\",\"input\":{\"command\":\"echo hi\"}}")?;
-    let behaviour = Behaviour::Rounds {
-        rounds: arguments.rounds,
-        call: Box::new(move |place| Piece::Call { name: call.name.clone(), input: fill(&call.input, place) }),
-        final_text: arguments.text,
+    let behaviour = match &arguments.script {
+        Some(path) => story(path)?.behaviour(),
+        None => Behaviour::Rounds {
+            rounds: arguments.rounds,
+            call: Box::new(move |place| Piece::Call { name: call.name.clone(), input: fill(&call.input, place) }),
+            final_text: arguments.text,
+        },
     };
     let mut settings = Settings::new(behaviour);
     settings.record = false;
@@ -93,6 +100,11 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
         _ = terminate.recv() => {}
     }
     say(&serde_json::to_string(&server.stats())?)
+}
+
+fn story(path: &std::path::Path) -> anyhow::Result<Story> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is not a script", path.display()))
 }
 
 /// Replaces the placeholders in every string of the input.

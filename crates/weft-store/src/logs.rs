@@ -99,6 +99,10 @@ impl Import {
         Ok(Self { session, state, index, started_at: *started_at, events: encoded })
     }
 
+    pub(crate) const fn session(&self) -> SessionId {
+        self.session
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.events.iter().map(|(_, event)| event.data.len()).sum()
     }
@@ -170,7 +174,8 @@ pub(crate) fn delete(connection: &Connection, me: &Identity, session: SessionId)
     connection
         .prepare_cached("DELETE FROM events WHERE key BETWEEN ?1 AND ?2")?
         .execute(params![event_key(head.n, 0)?, event_key(head.n, u64::from(u32::MAX))?])?;
-    // Snapshot, partials and asks go with the row.
+    crate::words::forget(connection, head.n)?;
+    // Snapshot, partials, asks and marks go with the row.
     connection.prepare_cached("DELETE FROM sessions WHERE n = ?1")?.execute([head.n])?;
     Ok(())
 }

@@ -83,6 +83,29 @@ pub(crate) fn events(
     Ok(events)
 }
 
+/// The last `limit` events before `before_seq`, in order.
+pub(crate) fn events_before(
+    connection: &Connection,
+    session: SessionId,
+    before_seq: u64,
+    limit: usize,
+) -> Result<Vec<Recorded>, StoreError> {
+    let head = SessionHead::expect(connection, session)?;
+    let last = head.seq.min(before_seq.saturating_sub(1));
+    let mut select = connection.prepare_cached(
+        "SELECT key, kind, at, data FROM events WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT ?3",
+    )?;
+    let range = params![event_key(head.n, 1)?, event_key(head.n, last)?, signed(limit as u64)];
+    let mut rows = select.query(range)?;
+    let mut events = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (seq, at, event) = decode(row)?;
+        events.push(Recorded { session, seq, at, event });
+    }
+    events.reverse();
+    Ok(events)
+}
+
 pub(crate) fn partials(connection: &Connection, session: SessionId) -> Result<Vec<(String, String)>, StoreError> {
     let head = SessionHead::expect(connection, session)?;
     let mut select = connection.prepare_cached("SELECT key, text FROM partials WHERE n = ?1 ORDER BY rowid")?;

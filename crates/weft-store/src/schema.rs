@@ -15,9 +15,36 @@ pub(crate) struct Migration {
 
 /// `events` is in the order of writing, so that a busy process fills one page after the other;
 /// `events.key` is the session's number and the event's number in one integer (see [`event_key`]).
-/// Everything else is a projection of the events, except the partials, which are not facts yet, and
-/// the usage ledger, which outlives its sessions.
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+/// Everything else is a projection of the events, except the partials, which are not facts yet, the
+/// usage ledger, which outlives its sessions, and what people have noted about sessions.
+pub(crate) const MIGRATIONS: &[Migration] = &[FIRST, MARKS_AND_WORDS];
+
+/// `words` holds no texts, only where words occur: its row numbers are those of `events.key`. It is
+/// made when somebody searches, from the events after `word_index.upto`.
+const MARKS_AND_WORDS: Migration = Migration {
+    version: 2,
+    destructive: false,
+    sql: "
+        CREATE TABLE marks (
+            n INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+            labels TEXT,
+            flag TEXT,
+            archived INTEGER NOT NULL DEFAULT 0,
+            deleted_at INTEGER,
+            read_seq INTEGER,
+            served INTEGER NOT NULL DEFAULT 0,
+            known_as TEXT
+        );
+        CREATE INDEX marks_known_as ON marks (known_as) WHERE known_as IS NOT NULL;
+        CREATE VIRTUAL TABLE words USING fts5(
+            text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+        );
+        CREATE TABLE word_index (one INTEGER PRIMARY KEY CHECK (one = 1), upto INTEGER NOT NULL);
+        INSERT INTO word_index (one, upto) VALUES (1, 0);
+    ",
+};
+
+const FIRST: Migration = Migration {
     version: 1,
     destructive: false,
     sql: "
@@ -92,7 +119,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
         CREATE INDEX usage_at ON usage (at);
         CREATE INDEX usage_session ON usage (session);
     ",
-}];
+};
 
 pub(crate) fn known_version(migrations: &[Migration]) -> u32 {
     migrations.iter().map(|migration| migration.version).max().unwrap_or(0)

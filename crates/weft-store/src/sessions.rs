@@ -47,14 +47,14 @@ pub struct SessionRow {
     pub preview: Option<String>,
 }
 
-const COLUMNS: &str = "id, seq, owner, created_at, updated_at, wake_at, status, turns, cost, tokens, asks, mode, \
+pub(crate) const COLUMNS: &str = "id, seq, owner, created_at, updated_at, wake_at, status, turns, cost, tokens, asks, mode, \
     parent, forked, workspace, agent, model, title, preview";
 
 /// So many at most are picked by SQLite.
 const FEW: usize = 500;
 
 /// A fork has a parent too, but stands on its own.
-const NOT_A_CHILD: &str = "(parent IS NULL OR forked IS NOT NULL)";
+pub(crate) const NOT_A_CHILD: &str = "(parent IS NULL OR forked IS NOT NULL)";
 
 pub(crate) fn list(connection: &Connection, me: &Identity, filter: &ListFilter) -> Result<Vec<SessionRow>, StoreError> {
     let mut conditions = Vec::new();
@@ -166,7 +166,7 @@ fn collect(
     Ok(found)
 }
 
-fn read(row: &Row<'_>, judge: &mut Judge<'_>, models: &mut Models) -> Result<SessionRow, StoreError> {
+pub(crate) fn read(row: &Row<'_>, judge: &mut Judge<'_>, models: &mut Models) -> Result<SessionRow, StoreError> {
     Ok(SessionRow {
         id: session_id(row.get(0)?),
         seq: unsigned(row.get(1)?),
@@ -209,13 +209,13 @@ fn mode(number: i64) -> Result<Mode, StoreError> {
 }
 
 /// Looks at each owner once, however many sessions it has.
-struct Judge<'a> {
+pub(crate) struct Judge<'a> {
     me: &'a Identity,
     known: HashMap<i64, Owner>,
 }
 
 impl<'a> Judge<'a> {
-    fn new(me: &'a Identity) -> Self {
+    pub(crate) fn new(me: &'a Identity) -> Self {
         Self { me, known: HashMap::new() }
     }
 
@@ -232,7 +232,7 @@ impl<'a> Judge<'a> {
 
 /// Most sessions of a list use the same few models, whose names are then shared.
 #[derive(Default)]
-struct Models(HashMap<String, ModelName>);
+pub(crate) struct Models(HashMap<String, ModelName>);
 
 impl Models {
     fn named(&mut self, text: &str) -> ModelName {

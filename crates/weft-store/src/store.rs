@@ -13,12 +13,14 @@ use crate::database::{Database, connect_memory};
 use crate::error::StoreError;
 use crate::ledger::{self, SpentScope, UsageFilter, UsageRow};
 use crate::logs::{Fork, Import};
+use crate::marks::{self, MarkChange, Marked, MarkedFilter, SessionCounts};
 use crate::opening::{Notice, Opening};
 use crate::ownership::{Census, Identity, Owner};
 use crate::reading;
 use crate::schema::{MIGRATIONS, migrate};
 use crate::sessions::{self, ListFilter, SessionRow};
 use crate::tail::{Tail, Watchers};
+use crate::words::{self, Hit};
 use crate::writer::{Work, Writer};
 
 #[derive(Debug, Clone)]
@@ -170,6 +172,62 @@ impl Store {
 
     pub fn events(&self, session: SessionId, after_seq: u64, limit: usize) -> Result<Vec<Recorded>, StoreError> {
         self.shared.database.read(|connection| reading::events(connection, session, after_seq, limit))
+    }
+
+    /// The last `limit` events before `before_seq`, in order.
+    pub fn events_before(
+        &self,
+        session: SessionId,
+        before_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Recorded>, StoreError> {
+        self.shared.database.read(|connection| reading::events_before(connection, session, before_seq, limit))
+    }
+
+    /// Notes something about a session that is not a fact of it.
+    pub async fn mark(&self, session: SessionId, change: MarkChange) -> Result<(), StoreError> {
+        self.shared.writer.submit(Work::Mark { session, change: Box::new(change) }).await
+    }
+
+    /// Sessions with what people have noted about them, newest first, a page at a time.
+    pub fn marked(&self, filter: &MarkedFilter) -> Result<Vec<Marked>, StoreError> {
+        self.shared.database.read(|connection| marks::list(connection, &self.shared.me, filter))
+    }
+
+    pub fn marked_session(&self, session: SessionId) -> Result<Marked, StoreError> {
+        self.shared.database.read(|connection| marks::one(connection, &self.shared.me, session))
+    }
+
+    /// The session that another program calls so.
+    pub fn known_as(&self, name: &str) -> Result<Option<SessionId>, StoreError> {
+        self.shared.database.read(|connection| marks::known_as(connection, name))
+    }
+
+    pub fn counts(&self) -> Result<SessionCounts, StoreError> {
+        self.shared.database.read(marks::counts)
+    }
+
+    /// Sessions that were marked as deleted before this moment.
+    pub fn deleted_before(&self, moment: Timestamp) -> Result<Vec<SessionId>, StoreError> {
+        self.shared.database.read(|connection| marks::deleted_before(connection, moment))
+    }
+
+    /// Searches what was said in all sessions. What was said since the last time is indexed first.
+    pub async fn search(&self, words: &str, limit: usize) -> Result<Vec<Hit>, StoreError> {
+        while self.shared.database.read(words::is_behind)? {
+            self.shared.writer.submit(Work::Words).await?;
+        }
+        self.shared.database.read(|connection| words::search(connection, words, limit))
+    }
+
+    /// Tells which sessions look different in a list, as this process changes them.
+    pub fn touched(&self) -> tokio::sync::broadcast::Receiver<SessionId> {
+        self.shared.watchers.touched()
+    }
+
+    /// A number that grows when anybody has changed the database. Looks at most ten times a second.
+    pub fn changes(&self) -> Result<u64, StoreError> {
+        self.shared.watchers.changes(&self.shared.database)
     }
 
     /// Follows a session from the event after `after_seq`.

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use rusqlite::Connection;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep};
 use weft_core::{Recorded, SessionId};
 
@@ -21,10 +21,20 @@ const POLL: Duration = Duration::from_millis(100);
 const AT_ONCE: usize = 256;
 
 /// Who follows what.
-#[derive(Default)]
 pub(crate) struct Watchers {
     sessions: Mutex<HashMap<SessionId, watch::Sender<u64>>>,
+    /// Which sessions look different in a list now.
+    touched: broadcast::Sender<SessionId>,
     outside: Mutex<Option<Lookout>>,
+}
+
+/// So many changes may pile up for who looks at all sessions.
+const TOUCHED_BUFFER: usize = 4_096;
+
+impl Default for Watchers {
+    fn default() -> Self {
+        Self { sessions: Mutex::default(), touched: broadcast::Sender::new(TOUCHED_BUFFER), outside: Mutex::default() }
+    }
 }
 
 /// Watches for changes to the database file.
@@ -37,6 +47,19 @@ struct Lookout {
 }
 
 impl Watchers {
+    pub(crate) fn touch(&self, sessions: impl Iterator<Item = SessionId>) {
+        if self.touched.receiver_count() > 0 {
+            for session in sessions {
+                // Whoever listened may have left meanwhile.
+                let _ = self.touched.send(session);
+            }
+        }
+    }
+
+    pub(crate) fn touched(&self) -> broadcast::Receiver<SessionId> {
+        self.touched.subscribe()
+    }
+
     pub(crate) fn tell(&self, news: impl Iterator<Item = (SessionId, u64)>) {
         let sessions = lock(&self.sessions);
         if sessions.is_empty() {
@@ -61,7 +84,7 @@ impl Watchers {
     }
 
     /// A number that grows whenever the database file was changed.
-    fn changes(&self, database: &Database) -> Result<u64, StoreError> {
+    pub(crate) fn changes(&self, database: &Database) -> Result<u64, StoreError> {
         let Some(path) = database.path() else { return Ok(0) };
         let mut outside = lock(&self.outside);
         let lookout = match &mut *outside {

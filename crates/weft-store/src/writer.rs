@@ -16,9 +16,11 @@ use crate::append::Prepared;
 use crate::database::{Database, lock};
 use crate::error::StoreError;
 use crate::logs::{self, Fork, Import};
+use crate::marks::{self, MarkChange};
 use crate::ownership::Identity;
 use crate::store::{Boundary, Commit, Side};
 use crate::tail::Watchers;
+use crate::words;
 
 /// Bounds of one transaction: what waits beyond them goes into the next.
 const BATCH_JOBS: usize = 1024;
@@ -26,10 +28,20 @@ const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
 pub(crate) enum Work {
     Append(Box<Prepared>),
-    Partial { session: SessionId, key: String, text: String },
+    Partial {
+        session: SessionId,
+        key: String,
+        text: String,
+    },
     Fork(Fork),
     Import(Box<Import>),
     Delete(SessionId),
+    Mark {
+        session: SessionId,
+        change: Box<MarkChange>,
+    },
+    /// Brings the index of words a step further.
+    Words,
 }
 
 impl Work {
@@ -38,7 +50,7 @@ impl Work {
             Self::Append(prepared) => prepared.bytes,
             Self::Partial { text, .. } => text.len(),
             Self::Import(import) => import.bytes(),
-            Self::Fork(_) | Self::Delete(_) => 0,
+            Self::Fork(_) | Self::Delete(_) | Self::Mark { .. } | Self::Words => 0,
         }
     }
 
@@ -49,6 +61,8 @@ impl Work {
             Self::Fork(fork) => fork.write(connection),
             Self::Import(import) => import.write(connection),
             Self::Delete(session) => logs::delete(connection, me, *session),
+            Self::Mark { session, change } => marks::write(connection, *session, change),
+            Self::Words => words::index(connection),
         }
     }
 
@@ -57,7 +71,18 @@ impl Work {
         match self {
             Self::Append(prepared) => Some((prepared.append.session, prepared.last_seq())),
             Self::Delete(session) => Some((*session, u64::MAX)),
-            Self::Partial { .. } | Self::Fork(_) | Self::Import(_) => None,
+            Self::Partial { .. } | Self::Fork(_) | Self::Import(_) | Self::Mark { .. } | Self::Words => None,
+        }
+    }
+
+    /// The session that looks different in a list now.
+    fn touched(&self) -> Option<SessionId> {
+        match self {
+            Self::Append(prepared) => Some(prepared.append.session),
+            Self::Fork(fork) => Some(fork.new),
+            Self::Import(import) => Some(import.session()),
+            Self::Delete(session) | Self::Mark { session, .. } => Some(*session),
+            Self::Partial { .. } | Self::Words => None,
         }
     }
 }
@@ -194,6 +219,7 @@ impl Desk {
             },
         };
         let done = works.iter().zip(&results).filter(|(_, result)| result.is_ok());
+        self.watchers.touch(done.clone().filter_map(|(work, _)| work.touched()));
         self.watchers.tell(done.filter_map(|(work, _)| work.news()));
         results
     }

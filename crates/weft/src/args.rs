@@ -125,6 +125,9 @@ pub enum Command {
     /// Offer tools and agents to other programs over MCP
     #[command(after_help = MCP_HELP)]
     Mcp(McpArgs),
+    /// Serve the workbench to a browser, and an API
+    #[command(after_help = crate::serve_args::HELP)]
+    Serve(crate::serve_args::ServeArgs),
     /// What was used and what it cost
     #[command(after_help = USAGE_HELP)]
     Usage(UsageArgs),

@@ -133,7 +133,7 @@ impl Headless {
     fn show(&mut self, live: Live) -> anyhow::Result<Option<Exit>> {
         match live {
             Live::Event(recorded) => return Ok(self.event(&recorded)),
-            Live::Text(text) | Live::Partial(text) => self.text(&text),
+            Live::Text(text) | Live::Partial { text, .. } => self.text(&text),
             Live::Notice(text) => self.say(note(&text, &out::look_stderr())),
             Live::Broken(text) => {
                 self.end_line();
@@ -144,7 +144,7 @@ impl Headless {
                 self.watch = self.engine.watch(self.session);
                 return self.catch_up();
             }
-            Live::Thinking(_) | Live::ToolBegun { .. } | Live::ToolOutput { .. } => {}
+            Live::Thinking(_) | Live::ToolBegun { .. } | Live::ToolOutput { .. } | Live::ToolPartial { .. } => {}
         }
         Ok(None)
     }

@@ -3,15 +3,15 @@
 
 mod args;
 mod audit_args;
+mod backstage;
 mod commands;
 mod exit;
 mod headless;
 mod host;
 mod knowledge_args;
-mod offer;
 mod open;
 mod out;
-mod providers;
+mod serve_args;
 mod show;
 mod size;
 mod source_args;

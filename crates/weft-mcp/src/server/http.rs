@@ -42,6 +42,19 @@ pub struct HttpServer {
 
 type Body = BoxBody<Bytes, Infallible>;
 
+/// An offer as part of another server, which has decided by itself who may ask.
+pub fn service<O: Offer>(
+    offer: Arc<O>,
+    stop: CancellationToken,
+) -> StreamableHttpService<Server<O>, LocalSessionManager> {
+    let config = StreamableHttpServerConfig::default()
+        .with_max_request_body_bytes(LARGEST_REQUEST)
+        .with_cancellation_token(stop)
+        .disable_allowed_hosts();
+    let server = Server::new(offer);
+    StreamableHttpService::new(move || Ok(server.clone()), Arc::new(LocalSessionManager::default()), config)
+}
+
 impl HttpServer {
     /// Listens. An address that others can reach needs a token.
     pub async fn bind(address: SocketAddr, token: Option<String>) -> Result<Self, ServeError> {

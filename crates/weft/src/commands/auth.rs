@@ -13,10 +13,10 @@ use weft_tool::web::Engine;
 use super::audit::note_change;
 use crate::args::AuthArgs;
 use crate::exit::{Exit, UsageError};
-use crate::providers::{self, KeySource, Provider};
 use crate::show::rows::{marked, note, problem, sentence};
 use crate::show::style::{DIM, GOOD, Look, PLAIN, Span};
 use crate::{open, out, terminal};
+use weft_server::providers::{self, KeySource, Provider};
 
 /// No provider has keys longer than this; something else was piped in.
 const LONGEST_KEY: u64 = 4_096;

@@ -127,7 +127,7 @@ fn check_known(key: &str) -> Result<(), UsageError> {
     Err(UsageError(format!("there is no setting `{key}`. There are {}", KNOWN.join(", "))))
 }
 
-fn unset(file: &Path, key: &str) -> anyhow::Result<Exit> {
+pub fn unset(file: &Path, key: &str) -> anyhow::Result<Exit> {
     check_known(key)?;
     let mut document = read(file)?;
     let mut parts: Vec<&str> = key.split('.').collect();
@@ -160,7 +160,7 @@ fn get(document: &DocumentMut, key: &str) -> anyhow::Result<Exit> {
     }
 }
 
-fn set(file: &Path, key: &str, text: &str) -> anyhow::Result<()> {
+pub fn set(file: &Path, key: &str, text: &str) -> anyhow::Result<()> {
     let mut document = read(file)?;
     // `auto` is a word, `50` a number, `true` a truth value: what is not TOML by itself is text.
     let value = text.parse::<toml_edit::Value>().unwrap_or_else(|_| toml_edit::Value::from(text));

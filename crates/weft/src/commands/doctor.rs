@@ -15,7 +15,9 @@ use crate::show::plain::plain_words;
 use crate::show::rows::{marked, sentence};
 use crate::show::style::{BAD, BOLD, DIM, GOOD, Line, Look, PLAIN};
 use crate::show::units::{ago, bytes};
-use crate::{open, out, providers};
+use crate::{open, out};
+use weft_server::providers::{self, KeySource, Provider};
+use weft_server::{Level, Section};
 
 /// With less free space than this a warning is due.
 const LOW_SPACE: u64 = 500 * 1024 * 1024;
@@ -54,6 +56,42 @@ pub async fn run() -> anyhow::Result<Exit> {
     section("Language servers", servers);
     section("Terminal", terminal(&look));
     Ok(if failed { Exit::Failed } else { Exit::Done })
+}
+
+/// The same for a browser, without what is about a terminal.
+pub fn sections(home: &Home, workspace: &Path) -> Vec<Section> {
+    let section = |title: &str, findings: Vec<Finding>| Section {
+        title: title.to_owned(),
+        findings: findings
+            .into_iter()
+            .map(|finding| match finding {
+                Finding::Good(text) => (Level::Good, text),
+                Finding::Note(text) => (Level::Note, text),
+                Finding::Bad(text) => (Level::Bad, text),
+            })
+            .map(|(level, text)| weft_server::Finding { level, text })
+            .collect(),
+    };
+    let settings = open::settings(home, workspace);
+    let told = settings_findings(&settings);
+    let loaded = settings.unwrap_or_default();
+    let rows = providers::all(home, &loaded.config);
+    let key = |provider: &Provider| match &provider.key {
+        KeySource::Environment(variable) => Finding::Good(format!("{}: key from {variable}", provider.config.name)),
+        KeySource::Vault => Finding::Good(format!("{}: key saved on this machine", provider.config.name)),
+        KeySource::NotNeeded => Finding::Note(format!("{}: needs no key", provider.config.name)),
+        KeySource::Missing => Finding::Note(format!("{}: no key", provider.config.name)),
+    };
+    vec![
+        section("Weft", vec![Finding::Good(format!("version {}", crate::args::VERSION))]),
+        section("Folders", folders(home)),
+        section("Settings", told),
+        section("Providers", rows.iter().map(key).collect()),
+        section("Sandbox", sandbox(home, &loaded.config)),
+        section("Web", web(home, &loaded.config)),
+        section("Language servers", language_servers(workspace)),
+        section("Database", database(home.clone(), loaded)),
+    ]
 }
 
 fn row(finding: &Finding, look: &Look) -> Vec<Line> {

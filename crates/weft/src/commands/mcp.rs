@@ -11,10 +11,10 @@ use tokio_util::sync::CancellationToken;
 use weft_core::SessionId;
 use weft_mcp::server::Server;
 use weft_mcp::server::http::{HttpServer, PATH};
+use weft_server::WeftOffer;
 use weft_tool::ReadMarks;
 
 use crate::exit::Exit;
-use crate::offer::WeftOffer;
 use crate::show::rows::note;
 use crate::source_args::McpArgs;
 use crate::{open, out};

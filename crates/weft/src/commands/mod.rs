@@ -6,17 +6,18 @@ mod asks;
 mod audit;
 mod auth;
 mod completions;
-mod config;
-mod doctor;
+pub mod config;
+pub mod doctor;
 mod knowledge;
 mod mcp;
 mod models;
 pub mod resume;
 mod run;
 mod sandbox;
+mod serve;
 mod sessions;
 mod skills;
-mod sources;
+pub mod sources;
 mod tools;
 mod transfer;
 mod undo;
@@ -45,6 +46,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Command::Answer(args)) => small(answer::run(args)),
         Some(Command::Sources { command }) => small(sources::run(command)),
         Some(Command::Mcp(args)) => small(mcp::run(args)),
+        Some(Command::Serve(args)) => serve::run(args),
         Some(Command::Usage(args)) => small(usage::run(args)),
         Some(Command::Auth(args)) => small(auth::run(args)),
         Some(Command::Models { json }) => small(models::run(json)),

@@ -4,12 +4,12 @@ use serde_json::json;
 use weft_model::ModelInfo;
 
 use crate::exit::Exit;
-use crate::providers::{self, KeySource};
 use crate::show::clean::clean_row;
 use crate::show::columns::columns;
 use crate::show::rows::note;
 use crate::show::units::grouped;
 use crate::{open, out};
+use weft_server::providers::{self, KeySource};
 
 pub async fn run(json: bool) -> anyhow::Result<Exit> {
     let opened = open::open(None)?;

@@ -14,6 +14,7 @@ use weft_mcp::confine::Confinement;
 use weft_mcp::sources::Source;
 use weft_mcp::trust::Trust;
 use weft_mcp::{SourceConfig, SourceError, Transport, files, naming};
+use weft_server::NewSource;
 use weft_store::Secret;
 use weft_tool::sandbox::Network;
 
@@ -58,7 +59,7 @@ fn tell(text: &str) {
     out::tell(&note(text, &out::look_stderr()));
 }
 
-fn allow(source: &Source, trust: &Trust, confinement: Confinement, given: BTreeSet<String>) -> anyhow::Result<()> {
+pub fn allow(source: &Source, trust: &Trust, confinement: Confinement, given: BTreeSet<String>) -> anyhow::Result<()> {
     let config = &source.config;
     let (name, does) = (&config.name, config.in_words());
     let missing: Vec<String> = source.takes_unasked().difference(&given).cloned().collect();
@@ -85,30 +86,50 @@ fn allow(source: &Source, trust: &Trust, confinement: Confinement, given: BTreeS
 }
 
 fn add(home: &Home, workspace: &Path, trust: &Trust, args: AddArgs) -> anyhow::Result<()> {
-    let mut words = args.command.into_iter();
+    let (env, headers) = (pairs(&args.env)?, pairs(&args.header)?);
+    let source = NewSource {
+        name: args.name,
+        url: args.url,
+        api: args.api,
+        command: args.command,
+        env,
+        headers,
+        description: args.description,
+    };
+    write_down(home, workspace, trust, source, args.project)
+}
+
+/// A source that a person described in a form.
+pub fn add_from_browser(home: &Home, workspace: &Path, source: NewSource) -> anyhow::Result<()> {
+    write_down(home, workspace, &Trust::open(&home.config), source, false)
+}
+
+fn write_down(home: &Home, workspace: &Path, trust: &Trust, source: NewSource, of_project: bool) -> anyhow::Result<()> {
+    let name = source.name;
+    let mut words = source.command.into_iter();
     let table = SourceTable {
         command: words.next(),
         args: words.collect(),
-        url: args.url,
-        base_url: args.api,
-        env: pairs(&args.env)?,
-        headers: pairs(&args.header)?,
-        description: args.description,
+        url: source.url,
+        base_url: source.api,
+        env: source.env,
+        headers: source.headers,
+        description: source.description,
         ..SourceTable::default()
     };
-    let (file, origin) = if args.project {
+    let (file, origin) = if of_project {
         let file = files::project_file(workspace);
         (file.clone(), Origin::Project { workspace: workspace.to_owned(), file })
     } else {
         (home.config_file(), Origin::User)
     };
-    let config = table.clone().resolve(&args.name, origin).map_err(|reason| {
+    let config = table.clone().resolve(&name, origin).map_err(|reason| {
         UsageError(format!("{reason}. Say how it is reached: --url URL, --api URL, or -- COMMAND"))
     })?;
     let mut document = read(&file)?;
     let text = toml::to_string(&table).context("this source cannot be written as TOML")?;
     let fields: DocumentMut = text.parse().context("this source cannot be written as TOML")?;
-    let place: &mut Table = if args.project {
+    let place: &mut Table = if of_project {
         document.as_table_mut()
     } else {
         let sources = document.as_table_mut().entry("sources").or_insert_with(|| {
@@ -118,15 +139,15 @@ fn add(home: &Home, workspace: &Path, trust: &Trust, args: AddArgs) -> anyhow::R
         });
         sources.as_table_mut().context("`sources` in the settings file is not a section")?
     };
-    if place.contains_key(&args.name) {
-        bail!(UsageError(format!("there is a source `{0}` already; `weft sources remove {0}` first", args.name)));
+    if place.contains_key(&name) {
+        bail!(UsageError(format!("there is a source `{0}` already; `weft sources remove {0}` first", name)));
     }
-    place.insert(&args.name, Item::Table(fields.as_table().clone()));
+    place.insert(&name, Item::Table(fields.as_table().clone()));
     write(&file, &document.to_string())?;
     // Who writes it down gives what they name.
     let given = config.takes(|_| true);
     trust.allow(&config, config.confinement.clone(), given).context("the allowance cannot be kept")?;
-    tell(&format!("Added `{0}` to `{1}`. Try it: `weft sources test {0}`", args.name, file.display()));
+    tell(&format!("Added `{0}` to `{1}`. Try it: `weft sources test {0}`", name, file.display()));
     Ok(())
 }
 
@@ -219,7 +240,7 @@ async fn login(source: &Arc<Source>) -> anyhow::Result<()> {
 
 /// Where there is no browser, the person has the address.
 #[allow(clippy::disallowed_methods, reason = "a browser belongs to the person, not to a tool")]
-fn open_browser(address: &str) {
+pub fn open_browser(address: &str) {
     let is_web = address.starts_with("https://") || address.starts_with("http://");
     if !is_web || std::env::var_os("DISPLAY").is_none() && std::env::var_os("WAYLAND_DISPLAY").is_none() {
         return;
@@ -248,7 +269,7 @@ fn secret(home: &Home, settings: &weft_engine::Config, name: &str) -> anyhow::Re
     Ok(())
 }
 
-fn remove(home: &Home, config: &SourceConfig, trust: &Trust) -> anyhow::Result<()> {
+pub fn remove(home: &Home, config: &SourceConfig, trust: &Trust) -> anyhow::Result<()> {
     let file = match &config.origin {
         Origin::User => home.config_file(),
         Origin::Project { file, .. } if file.extension().is_some_and(|ending| ending == "toml") => file.clone(),

@@ -172,7 +172,7 @@ impl Chat {
     pub fn live(&mut self, live: &Live, now: Instant) {
         match live {
             Live::Event(recorded) => self.event(recorded, now),
-            Live::Text(text) | Live::Partial(text) => {
+            Live::Text(text) | Live::Partial { text, .. } => {
                 self.notice = None;
                 let lines = self.transcript.text(text);
                 self.finished.extend(lines);
@@ -181,7 +181,7 @@ impl Chat {
                 self.notice = None;
                 self.transcript.thinking(text);
             }
-            Live::ToolOutput { call, text } => {
+            Live::ToolOutput { call, text } | Live::ToolPartial { call, text } => {
                 if let Some(tool) = self.running.iter_mut().find(|tool| tool.call == *call) {
                     tool.output.extend(text.as_bytes());
                     let surplus = tool.output.len().saturating_sub(KEPT_OUTPUT);

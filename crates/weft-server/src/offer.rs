@@ -218,9 +218,10 @@ impl WeftOffer {
                 }
                 Live::Text(_)
                 | Live::Thinking(_)
-                | Live::Partial(_)
+                | Live::Partial { .. }
                 | Live::ToolBegun { .. }
-                | Live::ToolOutput { .. } => {}
+                | Live::ToolOutput { .. }
+                | Live::ToolPartial { .. } => {}
             }
         }
     }

@@ -1,0 +1,81 @@
+//! What the server needs of the program around it: reading and writing settings, opening sources,
+//! looking at the installation. The command line does the same things; both do them in one place.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use weft_engine::Loaded;
+use weft_mcp::Sources;
+
+pub trait Backstage: Send + Sync + 'static {
+    /// The settings as they are on disk now. An error is a sentence for people.
+    fn settings(&self) -> Result<Loaded, String>;
+
+    /// Sets one setting of the person's own file, or puts it back to its default.
+    fn set(&self, key: &str, value: Option<&str>) -> Result<(), String>;
+
+    /// The sources that apply in this folder.
+    fn sources(&self) -> Result<SourceList, String>;
+
+    fn add_source(&self, source: NewSource) -> Result<(), String>;
+
+    fn remove_source(&self, name: &str) -> Result<(), String>;
+
+    /// Lets a source that came with the project be used.
+    fn allow_source(&self, name: &str) -> Result<(), String>;
+
+    /// Looks at everything Weft stands on.
+    fn doctor(&self) -> Vec<Section>;
+}
+
+pub struct SourceList {
+    pub sources: Arc<Sources>,
+    pub trust: weft_mcp::trust::Trust,
+    pub warnings: Vec<String>,
+}
+
+/// A source that is to be added. Exactly one of `url`, `api` and `command` says how it is reached.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewSource {
+    #[schema(max_length = 60)]
+    pub name: String,
+    /// The address of an MCP server.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// The address of an HTTP API.
+    #[serde(default)]
+    pub api: Option<String>,
+    /// A program that speaks MCP, with its arguments.
+    #[serde(default)]
+    pub command: Vec<String>,
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    #[serde(default)]
+    pub description: Option<String>,
+}
+
+/// One part of the installation, and what was found there.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Section {
+    pub title: String,
+    pub findings: Vec<Finding>,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Finding {
+    pub level: Level,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Good,
+    Note,
+    Bad,
+}

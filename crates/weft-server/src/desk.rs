@@ -1,0 +1,56 @@
+//! What all requests share.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use weft_engine::{Engine, Home};
+
+use crate::assets::Assets;
+use crate::backstage::Backstage;
+use crate::inbox::Inbox;
+use crate::uploads::Uploads;
+
+/// What a server is made of.
+pub struct Parts {
+    pub engine: Engine,
+    pub home: Home,
+    /// The folder it was started in, where new sessions work unless they say otherwise.
+    pub workspace: PathBuf,
+    pub backstage: Arc<dyn Backstage>,
+    pub version: &'static str,
+    /// Serves the web app from this folder instead of from the binary, for those who change it.
+    pub assets: Option<PathBuf>,
+}
+
+pub struct Desk {
+    pub engine: Engine,
+    pub home: Home,
+    pub workspace: PathBuf,
+    pub backstage: Arc<dyn Backstage>,
+    pub version: &'static str,
+    pub assets: Assets,
+    pub inbox: Inbox,
+    pub uploads: Uploads,
+    /// Cancelled when the server ends, so that streams end with it.
+    pub closing: CancellationToken,
+}
+
+pub type SharedDesk = Arc<Desk>;
+
+impl Desk {
+    pub fn new(parts: Parts, closing: CancellationToken) -> SharedDesk {
+        let inbox = Inbox::start(&parts.engine, closing.clone());
+        Arc::new(Self {
+            uploads: Uploads::new(parts.home.data.join("uploads")),
+            inbox,
+            engine: parts.engine,
+            home: parts.home,
+            workspace: parts.workspace,
+            backstage: parts.backstage,
+            version: parts.version,
+            assets: Assets::new(parts.assets),
+            closing,
+        })
+    }
+}

@@ -1,0 +1,394 @@
+//! OpenAI's chat completions: an agent as a model.
+//!
+//! A conversation that goes on is found again by what was said in it: the next request repeats all of
+//! it, and its beginning is the name of the session. What the agent does with tools happens here and
+//! is not told; its words are. A question to a person waits in the workbench.
+
+use std::convert::Infallible;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::sse::{Event, KeepAlive};
+use axum::response::{IntoResponse as _, Response, Sse};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use weft_core::UserPart;
+use weft_core::event::EndReason;
+use weft_core::message::Image;
+use weft_engine::agent::Agent;
+
+use super::turn::{Piece, Turn, problem_of, session_for};
+use crate::desk::{Desk, SharedDesk};
+use crate::extract::Body;
+use crate::problem::{Answer, Problem, clipped};
+
+const MOST_MESSAGES: usize = 2_000;
+
+#[derive(Debug, Deserialize)]
+pub struct Request {
+    #[serde(default)]
+    model: String,
+    messages: Vec<Message>,
+    #[serde(default)]
+    stream: bool,
+    #[serde(default)]
+    stream_options: Option<StreamOptions>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct StreamOptions {
+    #[serde(default)]
+    include_usage: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Message {
+    role: String,
+    #[serde(default)]
+    content: Option<Content>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<ContentPart>),
+}
+
+#[derive(Debug, Deserialize)]
+struct ContentPart {
+    r#type: String,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    image_url: Option<ImageUrl>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ImageUrl {
+    url: String,
+}
+
+impl Message {
+    fn text(&self) -> String {
+        match &self.content {
+            None => String::new(),
+            Some(Content::Text(text)) => text.clone(),
+            Some(Content::Parts(parts)) => {
+                parts.iter().filter_map(|part| part.text.as_deref()).collect::<Vec<_>>().join("\n")
+            }
+        }
+    }
+
+    fn parts(&self) -> Answer<Vec<UserPart>> {
+        let Some(Content::Parts(parts)) = &self.content else { return Ok(vec![UserPart::text(self.text())]) };
+        parts
+            .iter()
+            .map(|part| match (part.r#type.as_str(), &part.text, &part.image_url) {
+                ("text", Some(text), _) => Ok(UserPart::text(text.clone())),
+                ("image_url", _, Some(image)) => picture(&image.url),
+                (kind, _, _) => Err(Problem::bad(format!("`{}` cannot be said here.", clipped(kind)))),
+            })
+            .collect()
+    }
+}
+
+/// Only pictures that are in the request: nothing is fetched for whoever asks.
+fn picture(url: &str) -> Answer<UserPart> {
+    let inside = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+    match inside {
+        Some((media_type, data)) if media_type.starts_with("image/") => {
+            Ok(UserPart::Image(Image { media_type: media_type.to_owned(), data: data.into() }))
+        }
+        _ => Err(Problem::bad("Send pictures as `data:image/png;base64,…`.")),
+    }
+}
+
+/// The error as OpenAI's clients read it.
+struct Refused(Problem);
+
+impl axum::response::IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let kind = if self.0.status.is_server_error() { "server_error" } else { "invalid_request_error" };
+        let error = json!({ "message": self.0.message, "type": kind, "code": self.0.code, "param": null });
+        (self.0.status, Json(json!({ "error": error }))).into_response()
+    }
+}
+
+fn model_view(name: &str) -> Value {
+    json!({ "id": name, "object": "model", "created": 0, "owned_by": "weft" })
+}
+
+impl Desk {
+    fn agent_names(&self) -> Vec<String> {
+        Agent::all(&self.home, &self.workspace).0.into_iter().map(|agent| agent.name).collect()
+    }
+}
+
+pub async fn models(State(desk): State<SharedDesk>) -> Json<Value> {
+    let models: Vec<Value> = desk.agent_names().iter().map(|name| model_view(name)).collect();
+    Json(json!({ "object": "list", "data": models }))
+}
+
+pub async fn model(State(desk): State<SharedDesk>, Path(name): Path<String>) -> Response {
+    if desk.agent_names().contains(&name) {
+        return Json(model_view(&name)).into_response();
+    }
+    Refused(no_model(&name)).into_response()
+}
+
+fn no_model(name: &str) -> Problem {
+    Problem::new(
+        StatusCode::NOT_FOUND,
+        "model_not_found",
+        format!("There is no agent `{}`. /v1/models lists them.", clipped(name)),
+    )
+}
+
+pub async fn complete(State(desk): State<SharedDesk>, Body(request): Body<Request>) -> Response {
+    match begin(&desk, &request).await {
+        Ok(talk) if request.stream => {
+            let usage = request.stream_options.is_some_and(|options| options.include_usage);
+            stream(talk, usage).into_response()
+        }
+        Ok(talk) => whole(talk).await,
+        Err(problem) => Refused(problem).into_response(),
+    }
+}
+
+/// A turn under way, and what its conversation will be called.
+struct Talk {
+    desk: SharedDesk,
+    turn: Turn,
+    name: Names,
+    id: String,
+    model: String,
+    created: i64,
+    said: String,
+}
+
+/// The name of a conversation, message by message.
+#[derive(Clone)]
+struct Names(Sha256);
+
+impl Names {
+    fn new(model: &str) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(model.as_bytes());
+        Self(hash)
+    }
+
+    fn add(&mut self, role: &str, text: &str) {
+        for piece in [role, text] {
+            self.0.update((piece.len() as u64).to_le_bytes());
+            self.0.update(piece.as_bytes());
+        }
+    }
+
+    fn name(&self) -> String {
+        let digest: [u8; 32] = self.0.clone().finalize().into();
+        format!("openai:{}", digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    }
+}
+
+async fn begin(desk: &SharedDesk, request: &Request) -> Answer<Talk> {
+    let model = if request.model.is_empty() { weft_engine::agent::DEFAULT } else { request.model.as_str() };
+    if !desk.agent_names().iter().any(|name| name == model) {
+        return Err(no_model(model));
+    }
+    if request.messages.len() > MOST_MESSAGES {
+        return Err(Problem::bad(format!("At most {MOST_MESSAGES} messages are taken.")));
+    }
+    let Some((last, before)) = request.messages.split_last().filter(|(last, _)| last.role == "user") else {
+        return Err(Problem::bad("The last message must be the person's."));
+    };
+    let mut names = Names::new(model);
+    before.iter().for_each(|message| names.add(&message.role, &message.text()));
+    let known_as = (!before.is_empty()).then(|| names.name());
+    let (session, is_new) = session_for(desk, known_as, Some(model.to_owned())).await?;
+    let mut content = last.parts()?;
+    if is_new && !before.is_empty() {
+        content.insert(0, UserPart::text(preface(before)));
+    }
+    names.add("user", &last.text());
+    let turn = Turn::begin(&desk.engine, session, content).await?;
+    Ok(Talk {
+        desk: desk.clone(),
+        turn,
+        name: names,
+        id: format!("chatcmpl-{session}"),
+        model: model.to_owned(),
+        created: desk.engine.clock().now().0 / 1000,
+        said: String::new(),
+    })
+}
+
+/// A conversation that began elsewhere, told to the agent.
+fn preface(before: &[Message]) -> String {
+    let mut text = String::from("What was said before, as the calling program has it:\n");
+    for message in before {
+        text.push_str(&format!("<{0}>\n{1}\n</{0}>\n", clipped(&message.role), message.text()));
+    }
+    text.push_str("\nNow: ");
+    text
+}
+
+impl Talk {
+    /// The next words; between rounds there is a blank line.
+    async fn words(&mut self) -> Result<String, Option<EndView>> {
+        loop {
+            match self.turn.next().await {
+                Some(Piece::Text(text)) => {
+                    self.said.push_str(&text);
+                    return Ok(text);
+                }
+                Some(Piece::RoundOver) if !self.said.is_empty() && !self.said.ends_with("\n\n") => {
+                    // Only if more is said; an answer does not end in blank lines.
+                    let mut ahead = None;
+                    while let Some(piece) = self.turn.next().await {
+                        match piece {
+                            Piece::Text(text) => {
+                                ahead = Some(format!("\n\n{text}"));
+                                break;
+                            }
+                            Piece::Ended { reason, usage } => return Err(Some(self.end(reason, usage).await)),
+                            Piece::Broken(reason) => return Err(Some(EndView::broken(reason))),
+                            _ => {}
+                        }
+                    }
+                    let Some(text) = ahead else { return Err(None) };
+                    self.said.push_str(&text);
+                    return Ok(text);
+                }
+                Some(Piece::Ended { reason, usage }) => return Err(Some(self.end(reason, usage).await)),
+                Some(Piece::Broken(reason)) => return Err(Some(EndView::broken(reason))),
+                Some(_) => {}
+                None => return Err(None),
+            }
+        }
+    }
+
+    async fn end(&mut self, reason: EndReason, usage: weft_core::Usage) -> EndView {
+        let mut names = self.name.clone();
+        names.add("assistant", &self.said);
+        // Without the name the next request begins a new session, and says what was said.
+        let _ = self.desk.call_it(self.turn.session, names.name()).await;
+        let finish = match &reason {
+            EndReason::Truncated => "length",
+            EndReason::Refused => "content_filter",
+            _ => "stop",
+        };
+        let problem = problem_of(&reason);
+        EndView {
+            finish,
+            problem,
+            usage: json!({
+                "prompt_tokens": usage.input,
+                "completion_tokens": usage.output,
+                "total_tokens": usage.total(),
+                "prompt_tokens_details": { "cached_tokens": usage.cache_read },
+            }),
+        }
+    }
+
+    fn chunk(&self, delta: &Value, finish: Option<&str>) -> Event {
+        let chunk = json!({
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": self.created,
+            "model": self.model,
+            "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }],
+        });
+        Event::default().data(chunk.to_string())
+    }
+}
+
+struct EndView {
+    finish: &'static str,
+    problem: Option<Problem>,
+    usage: Value,
+}
+
+impl EndView {
+    fn broken(reason: String) -> Self {
+        Self { finish: "stop", problem: Some(Problem::failed(reason)), usage: Value::Null }
+    }
+}
+
+async fn whole(mut talk: Talk) -> Response {
+    loop {
+        match talk.words().await {
+            Ok(_) => {}
+            Err(Some(EndView { problem: Some(problem), .. })) => return Refused(problem).into_response(),
+            Err(end) => {
+                let end = end.unwrap_or_else(|| EndView::broken("The turn ended without an end.".to_owned()));
+                let answer = json!({
+                    "id": talk.id,
+                    "object": "chat.completion",
+                    "created": talk.created,
+                    "model": talk.model,
+                    "choices": [{
+                        "index": 0,
+                        "message": { "role": "assistant", "content": talk.said, "refusal": null },
+                        "logprobs": null,
+                        "finish_reason": end.finish,
+                    }],
+                    "usage": end.usage,
+                });
+                return Json(answer).into_response();
+            }
+        }
+    }
+}
+
+fn stream(talk: Talk, with_usage: bool) -> impl axum::response::IntoResponse {
+    enum Step {
+        First(Box<Talk>),
+        Words(Box<Talk>),
+        Rest(std::vec::IntoIter<Event>),
+    }
+    let events = futures_util::stream::unfold(Step::First(Box::new(talk)), move |step| async move {
+        match step {
+            Step::First(talk) => {
+                let event = talk.chunk(&json!({ "role": "assistant", "content": "" }), None);
+                Some((Ok::<_, Infallible>(event), Step::Words(talk)))
+            }
+            Step::Words(mut talk) => match talk.words().await {
+                Ok(text) => Some((Ok(talk.chunk(&json!({ "content": text }), None)), Step::Words(talk))),
+                Err(end) => {
+                    let mut rest = last_chunks(&talk, end, with_usage).into_iter();
+                    let first = rest.next()?;
+                    Some((Ok(first), Step::Rest(rest)))
+                }
+            },
+            Step::Rest(mut rest) => rest.next().map(|event| (Ok(event), Step::Rest(rest))),
+        }
+    });
+    Sse::new(events).keep_alive(KeepAlive::default())
+}
+
+fn last_chunks(talk: &Talk, end: Option<EndView>, with_usage: bool) -> Vec<Event> {
+    let end = end.unwrap_or_else(|| EndView::broken("The turn ended without an end.".to_owned()));
+    let mut events = Vec::new();
+    if let Some(problem) = end.problem {
+        let error = json!({ "error": { "message": problem.message, "type": "server_error", "code": problem.code } });
+        events.push(Event::default().data(error.to_string()));
+    } else {
+        events.push(talk.chunk(&json!({}), Some(end.finish)));
+        if with_usage {
+            let chunk = json!({
+                "id": talk.id,
+                "object": "chat.completion.chunk",
+                "created": talk.created,
+                "model": talk.model,
+                "choices": [],
+                "usage": end.usage,
+            });
+            events.push(Event::default().data(chunk.to_string()));
+        }
+    }
+    events.push(Event::default().data("[DONE]"));
+    events
+}

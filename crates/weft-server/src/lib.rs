@@ -1,0 +1,38 @@
+//! Weft over HTTP: a JSON API, event streams straight from the log, the web app, and the protocols of
+//! others, translated at the edge.
+//!
+//! The server is a face of the engine like the terminal. It keeps no state of its own but what a
+//! browser needs to come in: models are reached by the engine through the gate, effects through the
+//! guard, facts through the log. Nothing is served to whoever has no token, and nobody outside this
+//! machine can ask unless the person said so.
+//!
+//! Where to go next: [`door`] decides who comes in, [`routes`] is the API, [`stream`] is the event
+//! stream of one session and [`inbox`] that of all, [`edges`] speaks other protocols, `chores` is
+//! what is done without being asked.
+
+pub mod assets;
+pub mod backstage;
+mod chores;
+mod desk;
+mod door;
+mod edges;
+mod extract;
+mod files;
+mod inbox;
+mod offer;
+mod openapi;
+mod problem;
+pub mod providers;
+mod rate;
+mod routes;
+mod rows;
+mod serving;
+mod stream;
+pub mod tokens;
+mod uploads;
+
+pub use backstage::{Backstage, Finding, Level, NewSource, Section, SourceList};
+pub use desk::Parts;
+pub use offer::WeftOffer;
+pub use openapi::document;
+pub use serving::{Listening, Options, ServeError, Server, Tls};

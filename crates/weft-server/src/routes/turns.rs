@@ -1,0 +1,198 @@
+//! Saying something, and what follows from it: stop, go on, take another way.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use weft_core::event::Delivery;
+use weft_core::message::Image;
+use weft_core::{InputId, SessionId, UserPart, secret};
+use weft_store::MarkChange;
+
+use crate::desk::{Desk, SharedDesk};
+use crate::extract::{Body, Names, OptionalBody, Session, named};
+use crate::problem::{Answer, Problem};
+use crate::rows::SessionView;
+
+/// More than any prompt needs; longer texts are files.
+const LONGEST_TEXT: usize = 1024 * 1024;
+const MOST_PARTS: usize = 64;
+
+/// A piece of what a person says.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum PartIn {
+    /// Words. The first may begin with `/command` and hold `@agent`.
+    Text { text: String },
+    /// A picture, as base64.
+    Image { media_type: String, data: String },
+    /// A file that was uploaded before.
+    Upload { id: String },
+}
+
+/// What is said, and how careful to be about it.
+pub struct Said {
+    pub content: Vec<UserPart>,
+    pub anyway: bool,
+    pub redact: bool,
+}
+
+pub fn content_of(desk: &Desk, parts: Vec<PartIn>) -> Answer<Vec<UserPart>> {
+    if parts.len() > MOST_PARTS {
+        return Err(Problem::bad(format!("At most {MOST_PARTS} pieces can be said at once.")));
+    }
+    parts
+        .into_iter()
+        .map(|part| match part {
+            PartIn::Text { text } if text.len() > LONGEST_TEXT => {
+                Err(Problem::too_large("This text is longer than 1 MB. Put it into a file and name that."))
+            }
+            PartIn::Text { text } => Ok(UserPart::text(text)),
+            PartIn::Image { media_type, data } => {
+                if !media_type.starts_with("image/") || !is_base64(&data) {
+                    return Err(Problem::bad("A picture is base64, with a media type such as `image/png`."));
+                }
+                Ok(UserPart::Image(Image { media_type, data: data.into() }))
+            }
+            PartIn::Upload { id } => desk.uploads.part(&id),
+        })
+        .collect()
+}
+
+fn is_base64(data: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    !data.is_empty() && data.len().is_multiple_of(4) && data.bytes().all(fits)
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TurnIn {
+    #[schema(min_items = 1)]
+    content: Vec<PartIn>,
+    #[serde(default)]
+    delivery: DeliveryWord,
+    /// Send it although something in it looks like a secret.
+    #[serde(default)]
+    anyway: bool,
+    /// Send it with what looks like a secret hidden.
+    #[serde(default)]
+    redact: bool,
+}
+
+/// When something said during a turn reaches the model.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DeliveryWord {
+    /// With the next round of the turn that runs.
+    Steer,
+    /// As a turn of its own, after this one.
+    #[default]
+    FollowUp,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Accepted {
+    #[schema(value_type = String)]
+    input: InputId,
+}
+
+/// Say something
+#[utoipa::path(post, path = "/sessions/{id}/turns", params(("id" = String, Path)), request_body = TurnIn, responses((status = 202, body = Accepted)), tag = "turns")]
+pub async fn say(
+    State(desk): State<SharedDesk>,
+    Session(session): Session,
+    Body(turn): Body<TurnIn>,
+) -> Answer<(StatusCode, Json<Accepted>)> {
+    desk.exists(session)?;
+    let delivery = match turn.delivery {
+        DeliveryWord::Steer => Delivery::Steer,
+        DeliveryWord::FollowUp => Delivery::FollowUp,
+    };
+    let said = Said { content: content_of(&desk, turn.content)?, anyway: turn.anyway, redact: turn.redact };
+    let input = desk.say(session, said, delivery).await?;
+    Ok((StatusCode::ACCEPTED, Json(Accepted { input })))
+}
+
+impl Desk {
+    /// Says something in a session. Durable when this returns.
+    pub async fn say(&self, session: SessionId, said: Said, delivery: Delivery) -> Answer<InputId> {
+        let Said { mut content, anyway, redact } = said;
+        let is_empty = |part: &UserPart| matches!(part, UserPart::Text { text } if text.trim().is_empty());
+        if content.iter().all(is_empty) {
+            return Err(Problem::bad("There is nothing in this to say."));
+        }
+        if redact {
+            for part in &mut content {
+                if let UserPart::Text { text } = part {
+                    secret::redact(text);
+                }
+            }
+        }
+        let input = self.engine.say(session, content, delivery, anyway).await?;
+        // Whoever says something has read what was there. Without the marks the session is as it was.
+        let change = MarkChange { read: Some(true), served: Some(true), ..MarkChange::default() };
+        let _ = self.engine.store().mark(session, change).await;
+        Ok(input)
+    }
+}
+
+/// Take back something that waits
+#[utoipa::path(delete, path = "/sessions/{id}/queue/{input}", params(("id" = String, Path), ("input" = String, Path)), responses((status = 204)), tag = "turns")]
+pub async fn withdraw(State(desk): State<SharedDesk>, Session(session): Session, names: Names) -> Answer<StatusCode> {
+    desk.exists(session)?;
+    desk.engine.withdraw(session, named(&names, "input")?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Stop the turn that runs
+#[utoipa::path(post, path = "/sessions/{id}/stop", params(("id" = String, Path)), responses((status = 202, body = SessionView)), tag = "turns")]
+pub async fn stop(
+    State(desk): State<SharedDesk>,
+    Session(session): Session,
+) -> Answer<(StatusCode, Json<SessionView>)> {
+    desk.exists(session)?;
+    desk.begun(session)?;
+    desk.engine.stop(session).await?;
+    Ok((StatusCode::ACCEPTED, Json(desk.view(session)?)))
+}
+
+/// Go on with a turn that was cut off or ended early
+#[utoipa::path(post, path = "/sessions/{id}/resume", params(("id" = String, Path)), responses((status = 202, body = SessionView)), tag = "turns")]
+pub async fn resume(
+    State(desk): State<SharedDesk>,
+    Session(session): Session,
+) -> Answer<(StatusCode, Json<SessionView>)> {
+    desk.exists(session)?;
+    desk.begun(session)?;
+    desk.engine.store().mark(session, MarkChange { served: Some(true), ..MarkChange::default() }).await?;
+    desk.engine.carry_on(session).await?;
+    Ok((StatusCode::ACCEPTED, Json(desk.view(session)?)))
+}
+
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForkIn {
+    /// The last event that the copy has; the whole session without it.
+    #[serde(default)]
+    #[schema(minimum = 1)]
+    at: Option<u64>,
+}
+
+/// Copy a session up to an event, to take it another way
+#[utoipa::path(post, path = "/sessions/{id}/fork", params(("id" = String, Path)), request_body = ForkIn, responses((status = 201, body = SessionView)), tag = "turns")]
+pub async fn fork(
+    State(desk): State<SharedDesk>,
+    Session(session): Session,
+    OptionalBody(fork): OptionalBody<ForkIn>,
+) -> Answer<(StatusCode, Json<SessionView>)> {
+    desk.exists(session)?;
+    desk.begun(session)?;
+    let last = desk.engine.store().last_seq(session)?;
+    if fork.at.is_some_and(|at| at == 0 || at > last) {
+        return Err(Problem::bad(format!("This session has events 1 to {last}.")));
+    }
+    let copy = desk.engine.fork(session, fork.at).await?;
+    desk.engine.store().mark(copy, MarkChange { read: Some(true), ..MarkChange::default() }).await?;
+    Ok((StatusCode::CREATED, Json(desk.view(copy)?)))
+}

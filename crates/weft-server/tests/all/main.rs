@@ -1,0 +1,18 @@
+//! The server over real HTTP, against a scripted model.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::too_many_lines
+)]
+
+mod asks;
+mod door;
+mod edges;
+mod inbox;
+mod requests;
+mod sessions;
+mod streams;
+mod world;

@@ -1,0 +1,287 @@
+//! A server of its own for each test, on a free port, with a model that says what the test wants.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use weft_engine::{Config, Engine, Home, Loaded, Setup};
+use weft_script::{Behaviour, Protocol, Reply, Seen, Server as Script};
+use weft_server::tokens::Tokens;
+use weft_server::{Backstage, NewSource, Options, Parts, Section, Server, SourceList};
+
+pub const MODEL: &str = "anthropic/claude-sonnet-4-5";
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub struct World {
+    pub home: tempfile::TempDir,
+    pub folder: tempfile::TempDir,
+    pub url: String,
+    pub token: String,
+    pub engine: Engine,
+    pub client: reqwest::Client,
+    stop: CancellationToken,
+    _script: Script,
+}
+
+struct Plain {
+    model: String,
+}
+
+impl Backstage for Plain {
+    fn settings(&self) -> Result<Loaded, String> {
+        let config = Config { model: Some(self.model.parse()?), ..Config::default() };
+        Ok(Loaded { config, ..Loaded::default() })
+    }
+    fn set(&self, _: &str, _: Option<&str>) -> Result<(), String> {
+        Err("not in this test".to_owned())
+    }
+    fn sources(&self) -> Result<SourceList, String> {
+        Err("not in this test".to_owned())
+    }
+    fn add_source(&self, _: NewSource) -> Result<(), String> {
+        Err("not in this test".to_owned())
+    }
+    fn remove_source(&self, _: &str) -> Result<(), String> {
+        Err("not in this test".to_owned())
+    }
+    fn allow_source(&self, _: &str) -> Result<(), String> {
+        Err("not in this test".to_owned())
+    }
+    fn doctor(&self) -> Vec<Section> {
+        Vec::new()
+    }
+}
+
+#[derive(Debug)]
+pub struct Got {
+    pub status: u16,
+    pub headers: reqwest::header::HeaderMap,
+    pub text: String,
+}
+
+impl Got {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{self:?}");
+        if self.text.is_empty() { Value::Null } else { self.json() }
+    }
+
+    pub fn code(&self) -> String {
+        self.json()["error"]["code"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+impl World {
+    /// The model answers by what was said last; titles are made of nothing.
+    pub async fn new(answer: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Self {
+        // Whoever is first installs it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let script = Script::start(Behaviour::matching(move |seen| {
+            let system = seen.body["system"].to_string();
+            if system.contains("Title: give") { weft_script::text("A fine title") } else { answer(seen) }
+        }))
+        .unwrap();
+        let (home, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let engine = engine(home.path(), &script);
+        let mut world = Self {
+            url: String::new(),
+            token: String::new(),
+            home,
+            folder,
+            engine,
+            client: reqwest::Client::builder()
+                .redirect(reqwest::redirect::Policy::none())
+                .no_proxy()
+                .tls_backend_rustls()
+                .build()
+                .unwrap(),
+            stop: CancellationToken::new(),
+            _script: script,
+        };
+        world.serve().await;
+        world
+    }
+
+    pub async fn saying(text: &'static str) -> Self {
+        Self::new(move |_| weft_script::text(text)).await
+    }
+
+    async fn serve(&mut self) {
+        let options = Options { address: ([127, 0, 0, 1], 0).into(), tls: None, insecure: false, hosts: Vec::new() };
+        let tokens = Tokens::open(self.home.path());
+        self.token = tokens.first().unwrap();
+        let server = Server::bind(options, tokens).await.unwrap();
+        self.url = server.listening().url.trim_end_matches('/').to_owned();
+        let parts = Parts {
+            engine: self.engine.clone(),
+            home: Home::at(self.home.path()),
+            workspace: self.folder.path().to_owned(),
+            backstage: Arc::new(Plain { model: MODEL.to_owned() }),
+            version: "1.2.3-test",
+            assets: None,
+        };
+        let stop = self.stop.clone();
+        tokio::spawn(async move { server.serve(parts, stop).await.unwrap() });
+    }
+
+    pub fn request(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/api/v1/{path}") };
+        self.client.request(method.parse().unwrap(), format!("{}{path}", self.url))
+    }
+
+    pub async fn send(&self, request: reqwest::RequestBuilder) -> Got {
+        let answer = request.send().await.unwrap();
+        Got { status: answer.status().as_u16(), headers: answer.headers().clone(), text: answer.text().await.unwrap() }
+    }
+
+    pub async fn get(&self, path: &str) -> Got {
+        self.send(self.request("GET", path).bearer_auth(&self.token)).await
+    }
+
+    pub async fn call(&self, method: &str, path: &str, body: Value) -> Got {
+        let request = self.request(method, path).bearer_auth(&self.token);
+        self.send(request.header("content-type", "application/json").body(body.to_string())).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Got {
+        self.call("POST", path, body).await
+    }
+
+    /// A session in which something was said.
+    pub async fn session(&self, words: &str) -> String {
+        let body = json!({ "content": [{ "type": "text", "text": words }], "mode": "auto" });
+        let created = self.post("sessions", body).await.expect(201);
+        created["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Looks again and again until something is so.
+    pub async fn until<T>(&self, path: &str, so: impl Fn(&Value) -> Option<T>) -> T {
+        for _ in 0..1_500 {
+            let got = self.get(path).await;
+            if got.status == 200
+                && let Some(found) = so(&got.json())
+            {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("waited 30 s at {path}: {:?}", self.get(path).await);
+    }
+
+    /// Until the session does nothing any more.
+    pub async fn at_rest(&self, session: &str) -> Value {
+        let path = format!("sessions/{session}");
+        self.until(&path, |state| (state["turn"].is_null() && state["turns"] != 0).then(|| state.clone())).await
+    }
+
+    pub async fn events(&self, path: &str) -> Events {
+        let answer = self.request("GET", path).bearer_auth(&self.token).send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        assert_eq!(answer.headers()["content-type"], "text/event-stream");
+        Events { answer, buffer: String::new() }
+    }
+
+    /// The whole log, from disk.
+    pub fn log(&self, session: &str) -> Vec<Value> {
+        let events = self.engine.store().events(session.parse().unwrap(), 0, 100_000).unwrap();
+        events.iter().map(|event| serde_json::to_value(event).unwrap()).collect()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+fn engine(home: &Path, script: &Script) -> Engine {
+    let base = format!("{}/v1", script.url(Protocol::Anthropic));
+    let config = Config { model: Some(MODEL.parse().unwrap()), ..Config::default() };
+    let mut setup = Setup::new(Home::at(PathBuf::from(home)), config);
+    setup.env = Arc::new(move |name| match name {
+        "ANTHROPIC_BASE_URL" => Some(base.clone()),
+        "ANTHROPIC_API_KEY" => Some("test-key-000".to_owned()),
+        _ => None,
+    });
+    Engine::open(setup).unwrap()
+}
+
+/// What a browser's `EventSource` would hand out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Message {
+    pub event: String,
+    pub id: Option<u64>,
+    pub data: String,
+}
+
+impl Message {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.data).unwrap()
+    }
+}
+
+pub struct Events {
+    answer: reqwest::Response,
+    buffer: String,
+}
+
+impl Events {
+    /// The next message; nothing when the stream has ended.
+    pub async fn next(&mut self) -> Option<Message> {
+        // Heartbeats do not count.
+        tokio::time::timeout(PATIENCE, self.wait()).await.expect("the stream went silent")
+    }
+
+    async fn wait(&mut self) -> Option<Message> {
+        loop {
+            while let Some(end) = self.buffer.find("\n\n") {
+                let block: String = self.buffer.drain(..end + 2).collect();
+                let mut message = Message::default();
+                for line in block.lines() {
+                    match line.split_once(':') {
+                        Some(("event", value)) => message.event = value.trim().to_owned(),
+                        Some(("id", value)) => message.id = Some(value.trim().parse().unwrap()),
+                        Some(("data", value)) => message.data.push_str(value.trim_start()),
+                        _ => {}
+                    }
+                }
+                if !message.event.is_empty() {
+                    return Some(message);
+                }
+            }
+            match self.answer.chunk().await {
+                Ok(Some(bytes)) => self.buffer.push_str(&String::from_utf8_lossy(&bytes)),
+                Ok(None) | Err(_) => return None,
+            }
+        }
+    }
+
+    /// Messages up to and with the first that fits.
+    pub async fn until(&mut self, fits: impl Fn(&Message) -> bool) -> Vec<Message> {
+        let mut messages = Vec::new();
+        while let Some(message) = self.next().await {
+            let found = fits(&message);
+            messages.push(message);
+            if found {
+                return messages;
+            }
+        }
+        panic!("the stream ended: {messages:#?}");
+    }
+}
+
+pub fn is_event(message: &Message, kind: &str) -> bool {
+    message.event == "event" && message.json()["type"] == kind
+}
+
+impl Events {
+    pub const fn of(answer: reqwest::Response) -> Self {
+        Self { answer, buffer: String::new() }
+    }
+}

@@ -1,0 +1,60 @@
+//! What the server needs of this program: the same things the command line does, for a browser.
+
+use std::path::PathBuf;
+
+use weft_engine::{Home, Loaded, NetworkLog};
+use weft_mcp::trust::Trust;
+use weft_server::{Backstage, NewSource, Section, SourceList};
+
+use crate::commands::{config, doctor, sources as source_commands};
+use crate::{open, sources};
+
+pub struct Program {
+    pub home: Home,
+    pub workspace: PathBuf,
+}
+
+fn told<T>(done: anyhow::Result<T>) -> Result<T, String> {
+    done.map_err(|error| format!("{error:#}"))
+}
+
+impl Backstage for Program {
+    fn settings(&self) -> Result<Loaded, String> {
+        told(open::settings(&self.home, &self.workspace))
+    }
+
+    fn set(&self, key: &str, value: Option<&str>) -> Result<(), String> {
+        let file = self.home.config_file();
+        told(match value {
+            Some(value) => config::set(&file, key, value),
+            None => config::unset(&file, key).map(drop),
+        })
+    }
+
+    fn sources(&self) -> Result<SourceList, String> {
+        let settings = self.settings()?;
+        let opened = sources::open(&self.home, &settings.config, &self.workspace, &NetworkLog::default());
+        Ok(SourceList { sources: opened.sources, trust: Trust::open(&self.home.config), warnings: opened.warnings })
+    }
+
+    fn add_source(&self, source: NewSource) -> Result<(), String> {
+        told(source_commands::add_from_browser(&self.home, &self.workspace, source))
+    }
+
+    fn remove_source(&self, name: &str) -> Result<(), String> {
+        let list = self.sources()?;
+        let source = list.sources.get(name).map_err(|error| error.to_string())?;
+        told(source_commands::remove(&self.home, &source.config, &list.trust))
+    }
+
+    fn allow_source(&self, name: &str) -> Result<(), String> {
+        let list = self.sources()?;
+        let source = list.sources.get(name).map_err(|error| error.to_string())?;
+        let confinement = source.config.confinement.clone();
+        told(source_commands::allow(source, &list.trust, confinement, Default::default()))
+    }
+
+    fn doctor(&self) -> Vec<Section> {
+        doctor::sections(&self.home, &self.workspace)
+    }
+}

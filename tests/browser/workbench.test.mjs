@@ -1,0 +1,394 @@
+// The workbench as people use it: first start, chat with tools, asks, trouble, two tabs, trace, files, keyboard, phone.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { barriers, closeBrowser, idle, say, shoot, World } from './harness.mjs';
+
+after(closeBrowser);
+const FILES = { 'a.txt': 'alpha\n', 'b.txt': 'beta\n' };
+
+/** Runs a test in a world of its own, and sees to it that the page neither complained nor reached outside. */
+function inWorld(name, options, run) {
+  test(name, { timeout: 90_000 }, async () => {
+    const world = await World.start({ files: FILES, ...options });
+    try {
+      await run(world);
+      assert.deepEqual(world.complaints ?? [], [], 'the page complained');
+      assert.deepEqual(world.outside ?? [], [], 'a request would have left the machine');
+    } finally {
+      await world.stop();
+    }
+  });
+}
+const text = (page, words) => page.getByText(words).first().waitFor();
+const count = (page, selector) => page.locator(selector).count();
+
+inWorld('first start without a key works at once and says what it is', { key: false }, async (world) => {
+  const page = await world.page();
+  assert.ok(!page.url().includes('token'), 'the token stayed in the address');
+  await text(page, 'the small built-in offline model answers');
+  await text(page, 'Three ways to a model that thinks');
+  await shoot(page, 'first-start');
+  assert.deepEqual(await barriers(page), []);
+  await say(page, 'explain a.txt');
+  await page.waitForURL(/\/s\//);
+  await page.locator('.row-end').waitFor();
+  assert.match(await page.locator('.transcript').innerText(), /a\.txt is Text, 1 line/);
+});
+
+inWorld('a chat with tools is told in plain words', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'Please use tools.');
+  await text(page, 'The files say');
+  await idle(page);
+  const group = page.getByRole('button', { name: /Read 2 files/ });
+  await group.click();
+  await page.getByRole('button', { name: /a\.txt/ }).first().waitFor();
+  await page.getByRole('button', { name: /Thought/ }).click();
+  await text(page, 'I look at both files first.');
+  assert.equal(await count(page, '.answer table'), 1);
+  assert.match(await page.title(), /Weft$/);
+  await shoot(page, 'session');
+  assert.deepEqual(await barriers(page), []);
+  await page.reload();
+  await text(page, 'The files say');
+  assert.equal(await count(page, '.row-said'), 1, 'a reload doubled something');
+});
+
+inWorld('an approval shows the diff, and yes does it', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'Please write it.');
+  const card = page.locator('[data-ask]');
+  await card.waitFor();
+  assert.match(await card.innerText(), /note\.md/);
+  assert.match(await card.innerText(), /First line/);
+  assert.ok(!existsSync(join(world.workspace, 'note.md')));
+  await page.locator('[data-composer]').fill('The box is not locked');
+  await shoot(page, 'approval');
+  assert.deepEqual(await barriers(page), []);
+  await page.locator('[data-composer]').fill('');
+  await card.focus();
+  await page.keyboard.press('y');
+  await text(page, 'The note is dealt with.');
+  assert.equal(readFileSync(join(world.workspace, 'note.md'), 'utf8'), 'First line\nSecond line\n');
+  await text(page, 'Allowed once');
+
+  // What it changed is shown beside, and taken back.
+  await page.getByRole('button', { name: 'Panel', exact: true }).click();
+  await page.getByRole('tab', { name: 'Files' }).click();
+  await page.locator('.panel-body .diff-file').waitFor();
+  await shoot(page, 'files');
+  assert.deepEqual(await barriers(page), []);
+  await page.getByRole('button', { name: 'Undo the last turn' }).click();
+  await text(page, /Took back turn 1/);
+  assert.ok(!existsSync(join(world.workspace, 'note.md')), 'undo left the file');
+  await page.getByRole('button', { name: 'Redo file changes' }).click();
+  await text(page, /Put turn 1 in place again/);
+  assert.ok(existsSync(join(world.workspace, 'note.md')), 'redo did not bring the file');
+});
+
+inWorld('a rejection leaves the file alone and can say what to do instead', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'Please write it.');
+  await page.getByRole('button', { name: /Do something else/ }).click();
+  await page.getByLabel('What to do instead').fill('Leave it');
+  await page.getByRole('button', { name: 'Reject and say this' }).click();
+  await text(page, 'The note is dealt with.');
+  await text(page, 'Rejected: Leave it');
+  assert.ok(!existsSync(join(world.workspace, 'note.md')));
+});
+
+inWorld('options are pills, answered once from either of two tabs', {}, async (world) => {
+  const one = await world.page();
+  await say(one, 'Please ask me.');
+  await one.getByRole('button', { name: 'Green' }).waitFor();
+  const two = await one.context().newPage();
+  world.watch(two);
+  await two.goto(`${world.origin}/waiting`);
+  await two.getByRole('button', { name: 'Green' }).waitFor();
+  await shoot(two, 'waiting');
+  assert.deepEqual(await barriers(two), []);
+  await Promise.all([one.getByRole('button', { name: 'Green' }).click(), two.getByRole('button', { name: 'Blue' }).click({ timeout: 2000 }).catch(() => {})]);
+  await text(one, 'Noted.');
+  await text(two, 'Nothing waits for you.');
+  const session = one.url().split('/s/')[1].split('?')[0];
+  const { events } = await world.api(`sessions/${session}/log`);
+  assert.equal(events.filter((event) => event.type === 'ask_answered').length, 1);
+});
+
+inWorld('a reload in the middle of a stream loses and doubles nothing', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'Tell it slowly.');
+  await text(page, /look away/);
+  await page.reload();
+  await text(page, /look away/);
+  await say(page, 'hello, after that');
+  await page.getByRole('list', { name: 'Queued' }).waitFor();
+  await text(page, 'Hello from the script.');
+  const answer = await page.locator('.row-text').first().innerText();
+  assert.equal(answer.match(/One line after the other/g)?.length, 60);
+  assert.equal(await count(page, '.row-said'), 2);
+});
+
+inWorld('a server that is killed during a turn and during an ask comes back with everything', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'Tell it slowly.');
+  await text(page, /look away/);
+  await world.kill();
+  await text(page, /connection was lost|does not answer/i);
+  await shoot(page, 'reconnecting');
+  await world.serve();
+  await idle(page).catch(() => {});
+  await page.locator('.row-end, .row-note').first().waitFor({ timeout: 30_000 });
+  assert.equal(await count(page, '.row-said'), 1);
+
+  await page.goto(`${world.origin}/`);
+  await say(page, 'Please write it.');
+  await page.locator('[data-ask]').waitFor();
+  await world.kill();
+  await text(page, /connection was lost|does not answer/i);
+  await world.serve();
+  await page.getByText(/connection was lost/i).waitFor({ state: 'detached' });
+  assert.equal(await count(page, '[data-ask]'), 1);
+  await page.getByRole('button', { name: /Allow once/ }).click();
+  await text(page, 'The note is dealt with.');
+  assert.ok(existsSync(join(world.workspace, 'note.md')));
+});
+
+inWorld('stop ends a turn', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'Tell it slowly.');
+  await text(page, /look away/);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await text(page, 'Stopped.');
+  await page.getByRole('button', { name: 'Go on' }).waitFor();
+});
+
+inWorld('a failing model says what happened and what to do', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'Please fail.');
+  await text(page, /Add a valid key under Settings/);
+  await shoot(page, 'failed');
+  assert.deepEqual(await barriers(page), []);
+});
+
+inWorld('the trace shows every event and leads to its message and back', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'Please use tools.');
+  await text(page, 'The files say');
+  await page.keyboard.press('Escape');
+  await page.locator('h1').click({ position: { x: 2, y: 2 } }).catch(() => {});
+  await page.getByRole('button', { name: 'Panel', exact: true }).click();
+  await page.getByRole('tab', { name: 'Trace' }).click();
+  await page.locator('.trace-card').first().waitFor();
+  await shoot(page, 'trace');
+  assert.deepEqual(await barriers(page), []);
+  await page.getByLabel('Search the trace').fill('beta');
+  await page.locator('.trace-card').first().waitFor();
+  const fewer = await count(page, '.trace-card');
+  await page.getByLabel('Search the trace').fill('');
+  await page.waitForFunction((before) => document.querySelectorAll('.trace-card').length > before, fewer);
+  await page.getByRole('button', { name: 'Model', exact: true }).click();
+  assert.equal(await count(page, '.trace-card.tone-model'), 0);
+  await page.getByRole('button', { name: 'Model', exact: true }).click();
+  await page.getByRole('button', { name: /Show event 2 in/ }).click();
+  await page.locator('.placed-row.marked').waitFor();
+  for (const tab of ['Context', 'Usage']) {
+    await page.getByRole('tab', { name: tab }).click();
+    await shoot(page, tab.toLowerCase());
+    assert.deepEqual(await barriers(page), []);
+  }
+});
+
+inWorld('a fork goes its own way', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'hello');
+  await text(page, 'Hello from the script.');
+  const first = page.url();
+  await page.getByRole('button', { name: 'Fork after this turn' }).click();
+  await page.waitForURL((url) => url.href !== first && url.pathname.startsWith('/s/'));
+  await text(page, 'Hello from the script.');
+  await say(page, 'Please use tools.');
+  await text(page, 'The files say');
+  await page.goBack();
+  await text(page, 'Hello from the script.');
+  assert.equal(await count(page, '.row-said'), 1, 'the fork changed where it came from');
+});
+
+inWorld('sessions are found, renamed, archived, deleted and brought back', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'hello zebra');
+  await text(page, 'Hello from the script.');
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Search all sessions').fill('zebra');
+  await page.locator('.hit mark').first().waitFor();
+  await shoot(page, 'search');
+  await page.locator('.hit').first().click();
+  await page.waitForURL(/at=\d+|\/s\//);
+  await page.getByLabel('Search all sessions').fill('');
+  const menu = () => page.locator('.entry-menu').first().click({ force: true });
+  await menu();
+  await page.getByRole('menuitem', { name: 'Rename' }).click();
+  await page.locator('.entry input').fill('Stripes');
+  await page.keyboard.press('Enter');
+  await page.locator('.entry-link', { hasText: 'Stripes' }).waitFor();
+  await menu();
+  await page.getByRole('menuitem', { name: 'Archive' }).click();
+  await page.locator('.entry-link', { hasText: 'Stripes' }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.locator('.entry-link', { hasText: 'Stripes' }).waitFor();
+  await menu();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await page.locator('.entry-link', { hasText: 'Stripes' }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Undo' }).last().click();
+  await page.locator('.entry-link', { hasText: 'Stripes' }).waitFor();
+});
+
+inWorld('every page of the settings can be read by everybody', {}, async (world) => {
+  const page = await world.page();
+  await page.goto(`${world.origin}/settings/models`);
+  const links = page.locator('.settings-nav a');
+  await links.first().waitFor();
+  for (let index = 0; index < (await links.count()); index += 1) {
+    const name = await links.nth(index).innerText();
+    await links.nth(index).click();
+    await page.locator('.section h2').first().waitFor();
+    await page.getByText('Loading…').waitFor({ state: 'detached' });
+    assert.equal(await count(page, '.page [role=alert]'), 0, `${name} failed: ${await page.locator('.page').innerText()}`);
+    assert.deepEqual(await barriers(page), [], name);
+    await shoot(page, `settings-${name.toLowerCase().replaceAll(' ', '-')}`);
+  }
+});
+
+inWorld('a theme stays after a reload', {}, async (world) => {
+  const page = await world.page();
+  await page.goto(`${world.origin}/settings/themes`);
+  await page.getByRole('button', { name: 'Ocean' }).click();
+  await page.getByRole('button', { name: 'Dark', exact: true }).click();
+  const colour = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const before = await colour();
+  assert.equal(before, 'rgb(12, 26, 36)');
+  await page.reload();
+  await page.getByRole('button', { name: 'Ocean' }).waitFor();
+  assert.equal(await colour(), before);
+});
+
+inWorld('everything can be done with the keyboard', {}, async (world) => {
+  const page = await world.page();
+  await page.locator('[data-composer]').waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('Please write it.');
+  await page.keyboard.press('Enter');
+  await page.locator('[data-ask]').waitFor();
+  await page.evaluate(() => document.activeElement?.blur());
+  await page.keyboard.press('g');
+  await page.keyboard.press('w');
+  await page.waitForFunction(() => document.activeElement?.hasAttribute('data-ask'));
+  await page.keyboard.press('n');
+  await text(page, 'The note is dealt with.');
+  await page.keyboard.press('Shift+Tab');
+  await page.getByRole('button', { name: 'Mode: Auto' }).waitFor();
+  await page.evaluate(() => document.activeElement?.blur());
+  await page.keyboard.press(']');
+  await page.getByRole('tablist').waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Go to or do' }).waitFor();
+  await shoot(page, 'palette');
+  assert.deepEqual(await barriers(page), []);
+  await page.keyboard.type('themes');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/settings\/themes/);
+  await page.goBack();
+  await text(page, 'The note is dealt with.');
+});
+
+inWorld('it fits a phone', {}, async (world) => {
+  const page = await world.page({ viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true });
+  await say(page, 'Please use tools.');
+  await text(page, 'The files say');
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(wide <= 390, `the page is ${wide} px wide`);
+  await shoot(page, 'phone-session');
+  assert.deepEqual(await barriers(page), []);
+  await page.locator('.header').getByRole('button', { name: 'Sessions' }).click();
+  await page.locator('.sheet .entry').first().waitFor();
+  await shoot(page, 'phone-list');
+  assert.deepEqual(await barriers(page), []);
+});
+
+inWorld('a message is edited and tried again in a fork', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'hello');
+  await text(page, 'Hello from the script.');
+  await say(page, 'Please use tols.');
+  await page.locator('.row-end').nth(1).waitFor();
+  const first = page.url();
+  await page.locator('.said').last().hover();
+  await page.getByRole('button', { name: 'Edit and try again in a fork' }).last().click();
+  await page.waitForURL((url) => url.href !== first && url.pathname.startsWith('/s/'));
+  await text(page, 'Hello from the script.');
+  const box = page.locator('[data-composer]');
+  assert.equal(await box.inputValue(), 'Please use tols.');
+  await box.fill('Please use tools.');
+  await box.press('Enter');
+  await text(page, 'The files say');
+  assert.deepEqual(await page.locator('.said-words').allInnerTexts(), ['hello', 'Please use tools.']);
+});
+
+inWorld('pictures come by paste, files complete after @, and a secret is not sent unasked', {}, async (world) => {
+  const page = await world.page();
+  const box = page.locator('[data-composer]');
+  await box.waitFor();
+  await box.evaluate((field) => {
+    const bytes = Uint8Array.from(atob('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='), (letter) => letter.charCodeAt(0));
+    const data = new DataTransfer();
+    data.items.add(new File([bytes], 'dot.png', { type: 'image/png' }));
+    field.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+  });
+  await page.locator('.attached .pill').waitFor();
+  await box.pressSequentially('look at @b.t');
+  await page.getByRole('option', { name: /b\.txt/ }).waitFor();
+  await page.keyboard.press('Tab');
+  assert.equal(await box.inputValue(), 'look at @b.txt ');
+  await box.press('Enter');
+  await page.locator('.said .pictures img').waitFor();
+  await text(page, 'Hello from the script.');
+  await say(page, 'my key is sk-ant-api03-' + 'aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY'.repeat(3) + '-AA');
+  await text(page, 'It was not sent.');
+  await page.getByRole('button', { name: 'Send without it' }).click();
+  await page.locator('.row-end').nth(1).waitFor();
+  assert.doesNotMatch(await page.locator('.transcript').innerText(), /aB3dE5fG7hJ9kL1mN2pQ4rS6/);
+});
+
+inWorld('a tab from before an upgrade is told to load again', {}, async (world) => {
+  const page = await world.page();
+  await page.locator('[data-composer]').waitFor();
+  await page.route('**/api/v1/**', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, headers: { ...response.headers(), 'x-weft-version': '99.0.0' } });
+  });
+  await page.locator('.rail').getByRole('link', { name: 'Settings' }).click();
+  await text(page, 'Weft was upgraded.');
+});
+
+inWorld('an address that leads nowhere says so', {}, async (world) => {
+  const page = await world.page();
+  await page.goto(`${world.origin}/s/000000000000`);
+  await text(page, 'No such session');
+  await page.goto(`${world.origin}/nowhere/at/all`);
+  await text(page, 'No such page');
+});
+
+inWorld('hostile words stay words', { mode: 'auto' }, async (world) => {
+  const page = await world.page();
+  await say(page, 'hostile <img src=x onerror="window.hacked = 9"> please');
+  await page.locator('.row-end').waitFor();
+  await page.getByRole('button', { name: 'Panel', exact: true }).click();
+  for (const tab of ['Trace', 'Files', 'Context']) {
+    await page.getByRole('tab', { name: tab }).click();
+    await page.waitForTimeout(300);
+  }
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  assert.equal(await count(page, '.transcript script, .transcript .answer img[src^=http]'), 0);
+});

@@ -1,0 +1,118 @@
+/**
+ * The one way to the server: every request, and what its failures say to a person.
+ * Nothing here leaves the machine; the address is always the page's own.
+ */
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly advice: string | null,
+    readonly extra: Record<string, unknown>,
+  ) {
+    super(message);
+  }
+}
+
+const BASE = '/api/v1/';
+type Query = Record<string, string | number | boolean | undefined | null>;
+
+/** The version of the program that served this page; empty while developing. */
+const loaded = () => document.querySelector('meta[name="weft-version"]')?.getAttribute('content') ?? '';
+let stale = false;
+const staleWatchers = new Set<() => void>();
+
+export const staleness = {
+  subscribe(watcher: () => void) {
+    staleWatchers.add(watcher);
+    return () => staleWatchers.delete(watcher);
+  },
+  get: () => stale,
+};
+
+function notice(version: string | null) {
+  const mine = loaded();
+  if (stale || !version || !mine || mine.startsWith('%') || mine === version) return;
+  stale = true;
+  for (const watcher of staleWatchers) watcher();
+}
+
+export function address(path: string, query?: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+  }
+  const text = search.toString();
+  return BASE + path + (text ? `?${text}` : '');
+}
+
+async function failure(response: Response): Promise<ApiError> {
+  const fallback = response.status === 401
+    ? 'This browser is not signed in. Open the address that `weft serve` printed.'
+    : `The server answered with status ${response.status}.`;
+  try {
+    const body = (await response.json()) as { error?: Record<string, unknown> };
+    const error = body.error ?? {};
+    const { code, message, advice, ...extra } = error;
+    return new ApiError(
+      response.status,
+      typeof code === 'string' ? code : 'failed',
+      typeof message === 'string' ? message : fallback,
+      typeof advice === 'string' ? advice : null,
+      extra,
+    );
+  } catch {
+    return new ApiError(response.status, 'failed', fallback, null, {});
+  }
+}
+
+export interface Options {
+  query?: Query;
+  body?: unknown;
+  signal?: AbortSignal;
+}
+
+async function send(method: string, path: string, { query, body, signal }: Options): Promise<Response> {
+  const headers: Record<string, string> = { accept: 'application/json' };
+  let payload: BodyInit | undefined;
+  if (body instanceof Blob) {
+    payload = body;
+    headers['content-type'] = body.type || 'application/octet-stream';
+  } else if (body !== undefined) {
+    payload = JSON.stringify(body);
+    headers['content-type'] = 'application/json';
+  }
+  let response: Response;
+  try {
+    response = await fetch(address(path, query), { method, headers, body: payload, signal, credentials: 'same-origin' });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new ApiError(0, 'offline', 'Weft does not answer.', 'Start it again with `weft serve`; nothing is lost.', {});
+  }
+  notice(response.headers.get('x-weft-version'));
+  if (!response.ok) throw await failure(response);
+  return response;
+}
+
+async function json<T>(method: string, path: string, options: Options): Promise<T> {
+  const response = await send(method, path, options);
+  if (response.status === 204) return undefined as T;
+  const text = await response.text();
+  return (text ? JSON.parse(text) : undefined) as T;
+}
+
+export const api = {
+  get: <T>(path: string, query?: Query, signal?: AbortSignal) => json<T>('GET', path, { query, signal }),
+  text: async (path: string, query?: Query) => (await send('GET', path, { query })).text(),
+  post: <T>(path: string, body?: unknown, query?: Query) => json<T>('POST', path, { body: body ?? {}, query }),
+  put: <T>(path: string, body: unknown) => json<T>('PUT', path, { body }),
+  patch: <T>(path: string, body: unknown) => json<T>('PATCH', path, { body }),
+  remove: <T>(path: string) => json<T>('DELETE', path, {}),
+};
+
+/** What happened and what to do, as one text for a toast or an error state. */
+export function explain(error: unknown): { message: string; advice: string | null } {
+  if (error instanceof ApiError) return { message: error.message, advice: error.advice };
+  return { message: error instanceof Error ? error.message : String(error), advice: null };
+}

@@ -1,0 +1,157 @@
+/** What the page asks the server for, by name, and how the lists in hand are kept true by the stream of changes. */
+import { QueryClient, useInfiniteQuery, useMutation, useQuery, type InfiniteData } from '@tanstack/react-query';
+import { toast } from '../shell/toast';
+import { api, ApiError, explain } from './client';
+import type { Answer } from './events';
+import type { Hit, InputPart, OpenAsk, Provider, SessionPage, SessionRow, Version } from './types';
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 15_000,
+      retry: (count, error) => count < 3 && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
+      refetchOnWindowFocus: true,
+    },
+    mutations: { onError: (error) => toast.problem(error) },
+  },
+});
+
+export interface ListFilter {
+  view: 'inbox' | 'archived' | 'deleted' | 'all';
+  status?: string;
+  label?: string;
+  workspace?: string;
+  q?: string;
+}
+
+export const useSessions = (filter: ListFilter) =>
+  useInfiniteQuery({
+    queryKey: ['sessions', filter],
+    queryFn: ({ pageParam, signal }) => api.get<SessionPage>('sessions', { ...filter, cursor: pageParam, limit: 200 }, signal),
+    initialPageParam: '' as string,
+    getNextPageParam: (page) => page.next ?? undefined,
+  });
+
+export const useSearch = (q: string) =>
+  useQuery({
+    queryKey: ['search', q],
+    queryFn: ({ signal }) => api.get<{ hits: Hit[] }>('search', { q, limit: 50 }, signal),
+    enabled: q.trim().length > 1,
+    placeholderData: (before) => before,
+  });
+
+export const useAsks = () => useQuery({ queryKey: ['asks'], queryFn: () => api.get<{ asks: OpenAsk[] }>('asks') });
+export const useVersion = () => useQuery({ queryKey: ['version'], queryFn: () => api.get<Version>('version') });
+export const useModels = () =>
+  useQuery({ queryKey: ['models'], queryFn: () => api.get<{ default: string; providers: Provider[] }>('models') });
+export const useWorkspaces = () =>
+  useQuery({
+    queryKey: ['workspaces'],
+    queryFn: () => api.get<{ workspaces: { path: string; name: string; sessions: number; current: boolean }[] }>('workspaces'),
+  });
+
+type Pages = InfiniteData<SessionPage, string>;
+
+function belongs(row: SessionRow, filter: ListFilter): boolean {
+  if (row.deleted !== (filter.view === 'deleted')) return false;
+  if (filter.view === 'inbox' && row.archived) return false;
+  if (filter.view === 'archived' && !row.archived) return false;
+  if (filter.q) return false;
+  if (filter.status && row.status !== filter.status) return false;
+  if (filter.label && !row.labels.includes(filter.label)) return false;
+  return !filter.workspace || row.workspace === filter.workspace;
+}
+
+/** A session changed: every list that is in hand learns of it, without asking again. */
+export function sessionChanged(row: SessionRow) {
+  for (const [key, data] of queries.getQueriesData<Pages>({ queryKey: ['sessions'] })) {
+    if (!data) continue;
+    const filter = key[1] as ListFilter;
+    const wanted = row.begun && belongs(row, filter);
+    const known = data.pages.some((page) => page.sessions.some((other) => other.id === row.id));
+    if (!known && !wanted) continue;
+    const pages = data.pages.map((page, index) => {
+      let sessions = page.sessions;
+      if (known) sessions = wanted ? sessions.map((other) => (other.id === row.id ? row : other)) : sessions.filter((other) => other.id !== row.id);
+      else if (index === 0) sessions = [row, ...sessions];
+      return sessions === page.sessions ? page : { ...page, sessions };
+    });
+    queries.setQueryData<Pages>(key, { ...data, pages });
+  }
+}
+
+export function sessionRemoved(id: string) {
+  for (const [key, data] of queries.getQueriesData<Pages>({ queryKey: ['sessions'] })) {
+    if (!data) continue;
+    const pages = data.pages.map((page) => ({ ...page, sessions: page.sessions.filter((row) => row.id !== id) }));
+    queries.setQueryData<Pages>(key, { ...data, pages });
+  }
+}
+
+export const usePatchSession = () =>
+  useMutation({
+    mutationFn: ({ id, ...change }: { id: string } & Partial<Pick<SessionRow, 'title' | 'mode' | 'model' | 'labels' | 'flag' | 'archived'>> & { read?: boolean; deleted?: false }) =>
+      api.patch<SessionRow>(`sessions/${id}`, change),
+    onSuccess: (row) => sessionChanged(row),
+  });
+
+/** Hidden at once; the toast takes it back while the server still can. */
+export async function deleteSession(id: string) {
+  try {
+    await api.remove(`sessions/${id}`);
+    sessionRemoved(id);
+    toast.say('Session deleted.', {
+      label: 'Undo',
+      run: () => {
+        api.patch<SessionRow>(`sessions/${id}`, { deleted: false }).then(sessionChanged, toast.problem);
+      },
+    });
+  } catch (error) {
+    toast.problem(error);
+  }
+}
+
+export async function archiveSession(row: SessionRow, archived: boolean) {
+  try {
+    sessionChanged(await api.patch<SessionRow>(`sessions/${row.id}`, { archived }));
+    toast.say(archived ? 'Session archived.' : 'Session is back in the list.', {
+      label: 'Undo',
+      run: () => void api.patch<SessionRow>(`sessions/${row.id}`, { archived: !archived }).then(sessionChanged, toast.problem),
+    });
+  } catch (error) {
+    toast.problem(error);
+  }
+}
+
+export type Sent = { sent: true } | { sent: false; secret: { kind: string; near: string } } | { sent: false; secret: null };
+
+/** Says something. A text that holds a secret is not sent; the person decides. */
+export async function say(session: string, content: InputPart[], delivery: 'follow_up' | 'steer', how?: 'anyway' | 'redact'): Promise<Sent> {
+  try {
+    await api.post(`sessions/${session}/turns`, { content, delivery, ...(how ? { [how]: true } : {}) });
+    return { sent: true };
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'secret') {
+      return { sent: false, secret: { kind: String(error.extra['kind'] ?? 'a secret'), near: String(error.extra['near'] ?? '') } };
+    }
+    toast.problem(error);
+    return { sent: false, secret: null };
+  }
+}
+
+/** Answers an ask, once. If somebody else was quicker, the person is told who. */
+export async function answerAsk(session: string, ask: string, answer: Answer): Promise<boolean> {
+  try {
+    await api.post(`sessions/${session}/asks/${ask}`, { answer });
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'answered') {
+      toast.say(`Already answered${error.extra['by'] ? ` in the ${String(error.extra['by'])}` : ''}.`);
+    } else toast.problem(error);
+    return false;
+  } finally {
+    void queries.invalidateQueries({ queryKey: ['asks'] });
+  }
+}
+
+export { explain };

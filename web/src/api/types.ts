@@ -1,0 +1,119 @@
+/** What the server answers, besides events. Shapes only; see `client.ts` for the way to it. */
+import type { Ask, Grant, InputId, Mode, SessionId, Usage, UserPart } from './events';
+
+export type Status = 'idle' | 'running' | 'waiting' | 'failed';
+
+export interface SessionRow {
+  id: SessionId;
+  title: string | null;
+  preview: string | null;
+  app: string;
+  agent: string;
+  workspace: string;
+  status: Status;
+  labels: string[];
+  flag: string | null;
+  archived: boolean;
+  deleted: boolean;
+  unread: boolean;
+  asks_open: number;
+  cost_usd: number;
+  tokens: number;
+  turns: number;
+  seq: number;
+  created_at: number;
+  updated_at: number;
+  model: string;
+  mode: Mode;
+  parent: SessionId | null;
+  forked_at: number | null;
+  begun: boolean;
+}
+
+export interface SessionDetail extends SessionRow {
+  grants: Grant[];
+  context_tokens: number;
+  window: number | null;
+  queue: { input: InputId; content: UserPart[]; delivery: 'steer' | 'follow_up'; typed?: string | null }[];
+  asks: Ask[];
+  turn: { number: number; started_at: number; round: number } | null;
+  last_end: { reason: string; text: string } | null;
+  can_undo: number;
+  can_redo: boolean;
+  jobs: number;
+}
+
+export interface SessionPage {
+  sessions: SessionRow[];
+  next: string | null;
+  counts: { waiting: number; running: number; unread: number; total: number };
+}
+
+export type InputPart =
+  | { type: 'text'; text: string }
+  | { type: 'image'; media_type: string; data: string }
+  | { type: 'upload'; id: string };
+
+export interface OpenAsk {
+  session: SessionId;
+  title: string | null;
+  raised_at: number;
+  ask: Ask;
+}
+
+export interface ModelInfo {
+  model: string;
+  window: number | null;
+  max_output: number | null;
+  price: { input: number; output: number; cache_read: number; cache_write: number } | null;
+  images: boolean;
+  tools: boolean;
+  ready: boolean;
+}
+export interface Provider {
+  name: string;
+  key: 'environment' | 'vault' | 'not_needed' | 'missing';
+  key_env: string[];
+  models: ModelInfo[];
+}
+
+export interface ContextParts {
+  model: string;
+  window: number | null;
+  context_tokens: number;
+  parts: { name: string; tokens: number; text?: string }[];
+  messages: { role: string; tokens: number; text: string }[];
+}
+
+export interface UsageRow {
+  key: string;
+  calls: number;
+  usage: Usage;
+  cost_usd: number;
+  millis: number;
+  unpriced: string[];
+}
+
+export interface Hit {
+  session: SessionId;
+  title: string | null;
+  seq: number;
+  at: number;
+  kind: 'input' | 'answer' | 'title';
+  snippet: { text: string; hit: boolean }[];
+}
+
+export interface Source {
+  name: string;
+  kind: string;
+  from: 'yours' | 'project';
+  state: 'on' | 'off' | 'not_allowed';
+  does: string;
+}
+
+export interface Version {
+  version: string;
+  model: string;
+  offline: boolean;
+  workspace: string;
+}

@@ -1,0 +1,34 @@
+/** All open asks of all sessions in one place, each with its session. */
+import { Link } from '@tanstack/react-router';
+import { explain } from '../api/client';
+import { useAsks } from '../api/queries';
+import { nameOf } from '../inbox/groups';
+import { age } from '../session/words';
+import { useNow } from '../shell/useNow';
+import { useTitle } from '../shell/useTitle';
+import { AskCard } from './AskCard';
+
+export function Tray() {
+  const asks = useAsks();
+  const now = useNow(30_000);
+  const open = asks.data?.asks ?? [];
+  useTitle(open.length > 0 ? `Waiting (${open.length})` : 'Waiting');
+  return (
+    <>
+      <header className="header"><h1>Waiting for you</h1></header>
+      <div className="scroll">
+        <div className="page">
+          {asks.isPending ? <p className="muted">Loading…</p> : null}
+          {asks.isError ? <p role="alert">{explain(asks.error).message} {explain(asks.error).advice}</p> : null}
+          {asks.isSuccess && open.length === 0 ? <p className="muted">Nothing waits for you. When an agent needs a yes or an answer, it appears here and in its session.</p> : null}
+          {open.map(({ session, title, raised_at, ask }) => (
+            <article key={ask.id}>
+              <p className="meta"><Link to="/s/$id" params={{ id: session }}>{nameOf({ title })}</Link> · {age(raised_at, now)}</p>
+              <AskCard session={session} ask={ask} />
+            </article>
+          ))}
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,243 @@
+/** The list of sessions: grouped, searched in full text, filtered; drawn a window at a time. */
+import * as Menu from '@radix-ui/react-dropdown-menu';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { Archive, ArchiveRestore, Ellipsis, Flag, ListFilter as FilterIcon, Pencil, Plus, Tag, Trash2, X } from 'lucide-react';
+import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { archiveSession, deleteSession, usePatchSession, useSearch, useSessions, type ListFilter } from '../api/queries';
+import { explain } from '../api/client';
+import type { Hit, SessionRow } from '../api/types';
+import { age, dollars } from '../session/words';
+import { askText } from '../shell/prompt';
+import { useNow } from '../shell/useNow';
+import { folderName, grouped, nameOf, type ListRow } from './groups';
+
+const FLAGS = ['Todo', 'In progress', 'Needs review', 'Done', 'Cancelled'];
+
+export function Inbox({ onPick }: { onPick?: () => void }) {
+  const [filter, setFilter] = useState<ListFilter>({ view: 'inbox' });
+  const [words, setWords] = useState('');
+  const wanted = useDeferredValue(words.trim());
+  const sessions = useSessions(filter);
+  const rows = useMemo(() => sessions.data?.pages.flatMap((page) => page.sessions) ?? [], [sessions.data]);
+  const labels = useMemo(() => [...new Set(rows.flatMap((row) => row.labels))].sort(), [rows]);
+  return (
+    <>
+      <div className="header">
+        <input
+          className="field grow" type="search" placeholder="Search all sessions" aria-label="Search all sessions" value={words} data-search
+          onChange={(event) => setWords(event.target.value)}
+          onKeyDown={(event) => event.key === 'Escape' && setWords('')}
+        />
+        <FilterMenu filter={filter} labels={labels} onChange={setFilter} />
+        <Link to="/" className="icon-button" title="New session (c)" aria-label="New session" onClick={onPick}><Plus /></Link>
+      </div>
+      {filter.label || filter.status || filter.view !== 'inbox' ? (
+        <div className="filters">
+          <span className="pill">{filter.label ?? filter.status ?? filter.view}</span>
+          <button type="button" className="icon-button" aria-label="Show all sessions" title="Show all sessions" onClick={() => setFilter({ view: 'inbox' })}><X /></button>
+        </div>
+      ) : null}
+      {wanted.length > 1 ? <Hits words={wanted} onPick={onPick} /> : (
+        <Rows rows={rows} state={sessions} filter={filter} onPick={onPick} />
+      )}
+    </>
+  );
+}
+
+function FilterMenu({ filter, labels, onChange }: { filter: ListFilter; labels: string[]; onChange: (filter: ListFilter) => void }) {
+  const entry = (label: string, next: ListFilter, depth = 0) => (
+    <Menu.Item key={label} className="menu-item" style={{ paddingLeft: 8 + depth * 14 }} onSelect={() => onChange(next)}>
+      {depth > 0 ? label.split('/').pop() : label}
+      {JSON.stringify(next) === JSON.stringify(filter) ? <span className="hint">shown</span> : null}
+    </Menu.Item>
+  );
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="icon-button" aria-label="Views and filters" title="Views and filters"><FilterIcon /></Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Content className="menu" align="end" sideOffset={4}>
+          {entry('All sessions', { view: 'inbox' })}
+          {entry('Waiting for you', { view: 'inbox', status: 'waiting' })}
+          {entry('Running', { view: 'inbox', status: 'running' })}
+          {entry('Failed', { view: 'inbox', status: 'failed' })}
+          {entry('Archived', { view: 'archived' })}
+          {entry('Deleted', { view: 'deleted' })}
+          {labels.length > 0 ? <Menu.Label className="menu-label">Labels</Menu.Label> : null}
+          {labels.map((label) => entry(label, { view: 'inbox', label }, label.split('/').length - 1))}
+        </Menu.Content>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+function Rows({ rows, state, filter, onPick }: { rows: SessionRow[]; state: ReturnType<typeof useSessions>; filter: ListFilter; onPick?: () => void }) {
+  const now = useNow(60_000);
+  const list = useMemo(() => grouped(rows, now), [rows, now]);
+  const scroller = useRef<HTMLDivElement>(null);
+  const { id: current } = useParams({ strict: false });
+  const virtual = useVirtualizer({
+    count: list.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => (list[index]?.type === 'heading' ? 32 : 60),
+    getItemKey: (index) => list[index]?.key ?? index,
+    overscan: 8,
+  });
+  const items = virtual.getVirtualItems();
+  const end = items.at(-1)?.index ?? 0;
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = state;
+  useEffect(() => {
+    if (end >= list.length - 20 && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [end, list.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
+
+  if (state.isPending) return <Skeletons />;
+  if (state.isError) {
+    const { message, advice } = explain(state.error);
+    return (
+      <div className="empty" role="alert">
+        <p>{message} {advice}</p>
+        <button type="button" className="button" onClick={() => void state.refetch()}>Try again</button>
+      </div>
+    );
+  }
+  if (list.length === 0) {
+    return <div className="empty"><p className="muted">{filter.view === 'inbox' && !filter.label && !filter.status ? 'No sessions yet. Say what you want done, and the first one begins.' : 'Nothing here.'}</p></div>;
+  }
+  return (
+    <div ref={scroller} className="scroll">
+      <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+        {items.map((item) => {
+          const entry = list[item.index];
+          if (!entry) return null;
+          return (
+            <div key={item.key} className="placed" style={{ transform: `translateY(${item.start}px)` }}>
+              <Entry entry={entry} now={now} current={entry.key === current} deleted={filter.view === 'deleted'} onPick={onPick} />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+const Entry = memo(function Entry({ entry, now, current, deleted, onPick }: { entry: ListRow; now: number; current: boolean; deleted: boolean; onPick?: () => void }) {
+  if (entry.type === 'heading') return <div className="list-heading"><h2>{entry.title}</h2><span>{entry.count}</span></div>;
+  return <SessionEntry row={entry.row} now={now} current={current} deleted={deleted} onPick={onPick} />;
+});
+
+const STATUS_WORDS = { waiting: 'Waits for you', running: 'Running', failed: 'Ended early', unread: 'Unread', idle: 'Idle' };
+
+function SessionEntry({ row, now, current, deleted, onPick }: { row: SessionRow; now: number; current: boolean; deleted: boolean; onPick?: () => void }) {
+  const [renaming, setRenaming] = useState(false);
+  const patch = usePatchSession();
+  // What is being looked at is not news.
+  const unread = row.unread && !current;
+  const state = row.asks_open > 0 ? 'waiting' : row.status === 'running' ? 'running' : row.status === 'failed' ? 'failed' : unread ? 'unread' : 'idle';
+  if (renaming) {
+    return (
+      <form className="entry" onSubmit={(event) => {
+        event.preventDefault();
+        const title = String(new FormData(event.currentTarget).get('title') ?? '').trim();
+        if (title) patch.mutate({ id: row.id, title });
+        setRenaming(false);
+      }}>
+        <input className="field" name="title" defaultValue={nameOf(row)} aria-label="Title" autoFocus onBlur={() => setRenaming(false)} onKeyDown={(event) => event.key === 'Escape' && setRenaming(false)} maxLength={200} />
+      </form>
+    );
+  }
+  return (
+    <div className={current ? 'entry current' : 'entry'}>
+      <Link to="/s/$id" params={{ id: row.id }} className="entry-link" onClick={onPick} aria-current={current ? 'page' : undefined}>
+        <span className={`dot ${state}`} role="img" aria-label={STATUS_WORDS[state]} title={STATUS_WORDS[state]} />
+        <span className="grow">
+          <span className="row">
+            <span className={unread ? 'cut grow strong' : 'cut grow'}>{nameOf(row)}</span>
+            <time className="meta">{age(row.updated_at, now)}</time>
+          </span>
+          <span className="row meta">
+            <span className="cut grow">{folderName(row.workspace)}{row.flag ? ` · ${row.flag}` : ''}{row.cost_usd > 0 ? ` · ${dollars(row.cost_usd)}` : ''}</span>
+            {row.labels.slice(0, 2).map((label) => <span key={label} className="pill">{label}</span>)}
+          </span>
+        </span>
+      </Link>
+      <EntryMenu row={row} deleted={deleted} onRename={() => setRenaming(true)} />
+    </div>
+  );
+}
+
+function EntryMenu({ row, deleted, onRename }: { row: SessionRow; deleted: boolean; onRename: () => void }) {
+  const patch = usePatchSession();
+  const navigate = useNavigate();
+  const { id: current } = useParams({ strict: false });
+  const setLabels = async () => {
+    const typed = await askText({ title: 'Labels', hint: 'Separated by commas. A slash makes a tree, as in work/urgent.', value: row.labels.join(', ') });
+    if (typed === null) return;
+    patch.mutate({ id: row.id, labels: [...new Set(typed.split(',').map((label) => label.trim()).filter(Boolean))] });
+  };
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="icon-button entry-menu" aria-label={`Actions for ${nameOf(row)}`} title="Actions"><Ellipsis /></Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Content className="menu" align="end" sideOffset={2}>
+          {deleted ? (
+            <Menu.Item className="menu-item" onSelect={() => patch.mutate({ id: row.id, deleted: false })}><ArchiveRestore /> Restore</Menu.Item>
+          ) : (
+            <>
+              <Menu.Item className="menu-item" onSelect={() => window.setTimeout(onRename, 60)}><Pencil /> Rename</Menu.Item>
+              <Menu.Item className="menu-item" onSelect={() => patch.mutate({ id: row.id, read: row.unread })}><span className="dot unread" /> {row.unread ? 'Mark as read' : 'Mark as unread'}</Menu.Item>
+              <Menu.Sub>
+                <Menu.SubTrigger className="menu-item"><Flag /> Status<span className="hint">{row.flag ?? 'none'}</span></Menu.SubTrigger>
+                <Menu.Portal>
+                  <Menu.SubContent className="menu">
+                    {FLAGS.map((flag) => <Menu.Item key={flag} className="menu-item" onSelect={() => patch.mutate({ id: row.id, flag })}>{flag}</Menu.Item>)}
+                    <Menu.Item className="menu-item" onSelect={() => patch.mutate({ id: row.id, flag: null })}>None</Menu.Item>
+                  </Menu.SubContent>
+                </Menu.Portal>
+              </Menu.Sub>
+              <Menu.Item className="menu-item" onSelect={() => void setLabels()}><Tag /> Labels…</Menu.Item>
+              <Menu.Item className="menu-item" onSelect={() => void archiveSession(row, !row.archived)}>{row.archived ? <ArchiveRestore /> : <Archive />} {row.archived ? 'Unarchive' : 'Archive'}</Menu.Item>
+              <div className="menu-line" />
+              <Menu.Item className="menu-item bad" onSelect={() => {
+                void deleteSession(row.id);
+                if (current === row.id) void navigate({ to: '/' });
+              }}><Trash2 /> Delete</Menu.Item>
+            </>
+          )}
+        </Menu.Content>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+function Hits({ words, onPick }: { words: string; onPick?: () => void }) {
+  const search = useSearch(words);
+  const now = useNow(60_000);
+  if (search.isPending) return <Skeletons />;
+  if (search.isError) return <div className="empty" role="alert"><p>{explain(search.error).message}</p></div>;
+  const hits = search.data?.hits ?? [];
+  if (hits.length === 0) return <div className="empty"><p className="muted">No session says “{words}”. Search looks at titles, what you said and what was answered.</p></div>;
+  return (
+    <div className="scroll" role="list" aria-label="Search results">
+      {hits.map((hit) => <HitEntry key={`${hit.session}.${hit.seq}.${hit.kind}`} hit={hit} now={now} onPick={onPick} />)}
+    </div>
+  );
+}
+
+function HitEntry({ hit, now, onPick }: { hit: Hit; now: number; onPick?: () => void }) {
+  return (
+    <div className="entry" role="listitem">
+      <Link to="/s/$id" params={{ id: hit.session }} search={hit.kind === 'title' ? {} : { at: hit.seq }} className="entry-link hit" onClick={onPick}>
+        <span className="row"><span className="cut grow strong">{nameOf({ title: hit.title })}</span><time className="meta">{age(hit.at, now)}</time></span>
+        <span className="snippet">{hit.kind === 'input' ? 'You: ' : ''}{hit.snippet.map((piece, index) => (piece.hit ? <mark key={index}>{piece.text}</mark> : piece.text))}</span>
+      </Link>
+    </div>
+  );
+}
+
+function Skeletons() {
+  return (
+    <div className="list-skeleton" aria-label="Loading sessions" role="status">
+      {[70, 50, 62, 44, 58].map((width, index) => <div key={index} className="skeleton" style={{ width: `${width}%`, height: 14 }} />)}
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+/**
+ * What changes in any session, heard once for all tabs: a browser opens only a few connections to one
+ * server, so one tab listens and tells the others.
+ */
+import { useSyncExternalStore } from 'react';
+import { address } from '../api/client';
+import { queries, sessionChanged, sessionRemoved } from '../api/queries';
+import { listen } from '../api/stream';
+import type { SessionRow } from '../api/types';
+import { notifyWaiting } from './notify';
+
+type Change = { session: SessionRow } | { removed: string } | { asks: number } | { online: boolean };
+let online = true;
+const watchers = new Set<() => void>();
+
+function apply(change: Change, leading: boolean) {
+  if ('session' in change) {
+    sessionChanged(change.session);
+    if (leading) notifyWaiting(change.session);
+  } else if ('removed' in change) sessionRemoved(change.removed);
+  else if ('asks' in change) void queries.invalidateQueries({ queryKey: ['asks'] });
+  else if (change.online !== online) {
+    online = change.online;
+    for (const watcher of watchers) watcher();
+    // What happened meanwhile was not heard.
+    if (online) void queries.invalidateQueries();
+  }
+}
+
+export function hearChanges(): void {
+  const channel = new BroadcastChannel('weft-changes');
+  channel.onmessage = (message: MessageEvent<Change>) => apply(message.data, false);
+  const tell = (change: Change) => {
+    apply(change, true);
+    channel.postMessage(change);
+  };
+  const lead = () =>
+    new Promise<void>(() => {
+      listen({
+        address: () => address('events'),
+        opened: () => tell({ online: true }),
+        lost: () => tell({ online: false }),
+        on: {
+          session: (data) => tell({ session: data as SessionRow }),
+          removed: (data) => tell({ removed: (data as { id: string }).id }),
+          asks: (data) => tell({ asks: (data as { open: number }).open }),
+        },
+      });
+    });
+  // Held until the tab goes; then the next one leads. Without locks every tab listens for itself.
+  if (navigator.locks) void navigator.locks.request('weft-changes', lead);
+  else void lead();
+}
+
+export const useOnline = () =>
+  useSyncExternalStore((watcher) => {
+    watchers.add(watcher);
+    return () => watchers.delete(watcher);
+  }, () => online);

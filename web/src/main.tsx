@@ -1,0 +1,62 @@
+/** Where the page begins: theme, routes, and the ear for changes. */
+import '@fontsource-variable/inter/index.css';
+import '@fontsource-variable/jetbrains-mono/index.css';
+import './theme/tokens.css';
+import './theme/base.css';
+import './shell/shell.css';
+import './inbox/inbox.css';
+import './markdown/markdown.css';
+import './session/session.css';
+import './panel/panel.css';
+import './settings/settings.css';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect, RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { queries } from './api/queries';
+import { Tray } from './asks/Tray';
+import { hearChanges } from './inbox/changes';
+import { SessionPage } from './session/SessionPage';
+import { StartPage } from './session/StartPage';
+import { NotFound, Shell, Trouble } from './shell/Shell';
+import { wardrobe } from './theme/theme';
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Trouble });
+const number = (value: unknown) => (Number.isInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined);
+
+const routes = root.addChildren([
+  createRoute({ getParentRoute: () => root, path: '/', component: StartPage }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/s/$id',
+    component: SessionPage,
+    validateSearch: (search: Record<string, unknown>): { at?: number; panel?: string; event?: number } => ({
+      at: number(search['at']),
+      panel: typeof search['panel'] === 'string' ? search['panel'] : undefined,
+      event: number(search['event']),
+    }),
+  }),
+  createRoute({ getParentRoute: () => root, path: '/waiting', component: () => <main className="main"><Tray /></main> }),
+  createRoute({ getParentRoute: () => root, path: '/settings', beforeLoad: () => { throw redirect({ to: '/settings/$page', params: { page: 'models' } }); } }),
+  createRoute({ getParentRoute: () => root, path: '/settings/$page', component: lazyRouteComponent(() => import('./settings/SettingsPage'), 'SettingsPage') }),
+]);
+const router = createRouter({ routeTree: routes, defaultPreload: false });
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+wardrobe.start();
+hearChanges();
+const place = document.getElementById('app');
+if (place) {
+  createRoot(place).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}

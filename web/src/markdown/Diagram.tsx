@@ -1,0 +1,30 @@
+/** A mermaid drawing, as an image: whatever its source says, an image runs nothing and reaches nowhere. */
+import mermaid from 'mermaid';
+import { useEffect, useId, useState } from 'react';
+import { useTheme } from '../theme/useTheme';
+
+export default function Diagram({ source, onSource }: { source: string; onSource: () => void }) {
+  const { dark } = useTheme();
+  const id = useId().replace(/[^a-zA-Z0-9]/g, '');
+  const [state, setState] = useState<{ url: string } | { problem: string } | null>(null);
+  useEffect(() => {
+    let current = true;
+    mermaid.initialize({ startOnLoad: false, securityLevel: 'strict', theme: dark ? 'dark' : 'neutral', htmlLabels: false, flowchart: { htmlLabels: false }, maxTextSize: 50_000, fontFamily: 'sans-serif' });
+    mermaid.render(`m${id}`, source).then(
+      ({ svg }) => current && setState({ url: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` }),
+      (error: unknown) => current && setState({ problem: error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'It cannot be read.' }),
+    );
+    return () => {
+      current = false;
+      document.getElementById(`dm${id}`)?.remove();
+    };
+  }, [source, dark, id]);
+  return (
+    <figure className="diagram">
+      {state && 'url' in state ? <img src={state.url} alt="Diagram" /> : null}
+      {state && 'problem' in state ? <p className="meta">This diagram cannot be drawn: {state.problem}</p> : null}
+      {state === null ? <pre><code>{source}</code></pre> : null}
+      <button type="button" className="button small" onClick={onSource}>Show source</button>
+    </figure>
+  );
+}

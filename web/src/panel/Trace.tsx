@@ -1,0 +1,137 @@
+/** Every event as a card, drawn a window at a time: filter, search, pause, copy, export, and a way to the message and back. */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useSearch } from '@tanstack/react-router';
+import { ChevronDown, ChevronRight, Download, LocateFixed, Pause, Play } from 'lucide-react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import type { Recorded } from '../api/events';
+import { CopyButton } from '../markdown/CodeBlock';
+import { Sentence } from '../markdown/inline';
+import type { SessionState, SessionStore } from '../session/store';
+import { cardOf, FAMILIES, matches, type Card, type Family } from './trace';
+
+const cards = new WeakMap<Recorded, Card>();
+function card(event: Recorded): Card {
+  const known = cards.get(event);
+  if (known) return known;
+  const made = cardOf(event);
+  cards.set(event, made);
+  return made;
+}
+
+export function Trace({ id, state, store, onJump }: { id: string; state: SessionState; store: SessionStore; onJump: (seq: number) => void }) {
+  const [words, setWords] = useState('');
+  const [off, setOff] = useState<ReadonlySet<Family>>(new Set());
+  const [held, setHeld] = useState<readonly Recorded[] | null>(null);
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const { event: wanted } = useSearch({ from: '/s/$id' });
+  const events = held ?? state.events;
+  const shown = useMemo(() => events.filter((event) => !off.has(card(event).family) && matches(card(event), event, words.trim())), [events, off, words]);
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: shown.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 52,
+    getItemKey: useCallback((index: number) => shown[index]?.seq ?? index, [shown]),
+    anchorTo: 'end',
+    followOnAppend: true,
+    overscan: 10,
+  });
+  const begun = useRef(false);
+  useLayoutEffect(() => {
+    if (begun.current || shown.length === 0) return;
+    begun.current = true;
+    virtual.scrollToEnd();
+  }, [shown.length, virtual]);
+  useEffect(() => {
+    if (wanted === undefined) return;
+    let current = true;
+    void store.reach(wanted).then(() => {
+      if (!current) return;
+      setOff(new Set());
+      setWords('');
+      setHeld(null);
+      window.setTimeout(() => {
+        const index = store.get().events.findLastIndex((event) => event.seq <= wanted);
+        if (index >= 0) virtual.scrollToIndex(index, { align: 'center' });
+      }, 30);
+    });
+    return () => {
+      current = false;
+    };
+  }, [wanted, store, virtual]);
+
+  const save = () => {
+    const blob = new Blob([shown.map((event) => JSON.stringify(event)).join('\n')], { type: 'application/x-ndjson' });
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(blob);
+    link.download = `weft-${id}.jsonl`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  const older = state.view !== null && state.view.from > 1;
+  return (
+    <>
+      <div className="trace-tools">
+        <div className="row">
+          <input className="field grow" type="search" placeholder="Search, or #12" aria-label="Search the trace" value={words} onChange={(event) => setWords(event.target.value)} />
+          <button type="button" className="icon-button" aria-pressed={held !== null} title={held ? 'Go on' : 'Pause'} aria-label={held ? 'Go on' : 'Pause'} onClick={() => setHeld(held ? null : state.events)}>{held ? <Play /> : <Pause />}</button>
+          <button type="button" className="icon-button" title="Export what is shown" aria-label="Export what is shown" onClick={save}><Download /></button>
+        </div>
+        <div className="row families" role="group" aria-label="Show">
+          {(Object.keys(FAMILIES) as Family[]).map((family) => (
+            <button key={family} type="button" className={`family tone-${family}`} aria-pressed={!off.has(family)} onClick={() => {
+              const next = new Set(off);
+              if (!next.delete(family)) next.add(family);
+              setOff(next);
+            }}>{FAMILIES[family]}</button>
+          ))}
+        </div>
+        {held ? <p className="meta">Paused; {state.events.length - held.length} new since.</p> : null}
+      </div>
+      <div ref={scroller} className="scroll" role="list" aria-label="Trace" onScroll={() => {
+        if (older && (scroller.current?.scrollTop ?? 999) < 200) void store.older();
+      }}>
+        {shown.length === 0 ? <p className="pad muted">{events.length === 0 ? 'Nothing has happened yet.' : 'No event fits. Clear the search or show more kinds.'}</p> : null}
+        <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          {virtual.getVirtualItems().map((item) => {
+            const event = shown[item.index];
+            if (!event) return null;
+            return (
+              <div key={item.key} ref={virtual.measureElement} data-index={item.index} role="listitem" className="placed" style={{ transform: `translateY(${item.start}px)` }}>
+                <TraceCard event={event} open={open.has(event.seq)} wanted={event.seq === wanted} onJump={onJump} onToggle={() => {
+                  const next = new Set(open);
+                  if (!next.delete(event.seq)) next.add(event.seq);
+                  setOpen(next);
+                }} />
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function TraceCard({ event, open, wanted, onToggle, onJump }: { event: Recorded; open: boolean; wanted: boolean; onToggle: () => void; onJump: (seq: number) => void }) {
+  const { family, title, text, seq } = card(event);
+  return (
+    <div className={`trace-card tone-${family}${wanted ? ' wanted' : ''}`}>
+      <div className="row">
+        <button type="button" className="fold grow" aria-expanded={open} onClick={onToggle}>
+          {open ? <ChevronDown /> : <ChevronRight />}
+          <span className="cut grow"><Sentence text={title} /></span>
+          <span className="meta">{new Date(event.at).toLocaleTimeString()}</span>
+          <span className="meta">#{seq}</span>
+        </button>
+        <button type="button" className="icon-button" title="Show in the conversation" aria-label={`Show event ${seq} in the conversation`} onClick={() => onJump(seq)}><LocateFixed /></button>
+      </div>
+      {text && !open ? <p className="trace-text">{text.slice(0, 160)}</p> : null}
+      {open ? (
+        <div className="trace-whole">
+          <pre className="output" tabIndex={0}>{JSON.stringify(event, null, 2).slice(0, 100_000)}</pre>
+          <CopyButton text={JSON.stringify(event, null, 2)} label="Copy event" />
+        </div>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,85 @@
+/** A recorded event as a trace card: its family, its sentence, its words for searching. Pure. */
+import type { Recorded } from '../api/events';
+import { textOf } from '../session/fold';
+import { answerWords, dollars, duration, endSentence, failureSentence, restoredSentence, tokens } from '../session/words';
+
+export type Family = 'you' | 'model' | 'tool' | 'ask' | 'system' | 'error';
+export const FAMILIES: Record<Family, string> = { you: 'You', model: 'Model', tool: 'Tools', ask: 'Asks', system: 'System', error: 'Errors' };
+
+export interface Card {
+  seq: number;
+  family: Family;
+  title: string;
+  text: string;
+}
+
+export function cardOf(event: Recorded): Card {
+  const card = (family: Family, title: string, text = ''): Card => ({ seq: event.seq, family, title, text });
+  switch (event.type) {
+    case 'session_started':
+      return card('system', 'Session began', `${event.agent} · ${event.model} · ${event.mode} · ${event.workspace}`);
+    case 'title_set':
+      return card('system', 'Title', event.title);
+    case 'mode_set':
+      return card('system', 'Mode', event.mode);
+    case 'model_set':
+      return card('system', 'Model', event.model);
+    case 'limits_set':
+      return card('system', 'Limits set');
+    case 'input_received':
+      return card('you', event.delivery === 'steer' ? 'You, while it worked' : 'You', event.shorthand?.typed ?? textOf(event.content));
+    case 'input_withdrawn':
+      return card('you', 'Message taken back');
+    case 'turn_started':
+      return card('system', `Turn ${event.turn}`);
+    case 'round_started':
+      return card('model', `Round ${event.round}${event.attempt > 1 ? `, try ${event.attempt}` : ''}`, event.model);
+    case 'round_answered': {
+      const spent = `${tokens(event.spent.usage.input)} in · ${tokens(event.spent.usage.output)} out · ${duration(event.spent.millis)}${event.spent.cost ? ` · ${dollars(event.spent.cost / 1e9)}` : ''}`;
+      const said = event.parts.flatMap((part) => (part.type === 'text' || part.type === 'thinking' ? [part.text] : part.type === 'tool_call' ? [`→ ${part.name}`] : []));
+      return card('model', `Answer · ${spent}`, said.join('\n'));
+    }
+    case 'round_failed':
+      return card('error', 'Model call failed', failureSentence(event.failure));
+    case 'tool_started':
+      return card('tool', event.summary || event.tool);
+    case 'tool_finished':
+      return card(event.outcome === 'ok' ? 'tool' : 'error', `${event.output.summary || event.tool} · ${event.outcome}${event.millis >= 100 ? ` · ${duration(event.millis)}` : ''}`, event.output.text.slice(0, 400));
+    case 'ask_raised':
+      return card('ask', 'Asked', event.ask.question);
+    case 'ask_answered':
+      return card('ask', answerWords(event.answer, event.by));
+    case 'ask_withdrawn':
+      return card('ask', `Ask closed: ${event.why}`);
+    case 'grant_given':
+      return card('ask', event.always ? 'Allowed for good' : 'Allowed for this session', JSON.stringify(event.grant));
+    case 'stop_requested':
+      return card('system', event.by === 'person' ? 'You stopped the turn' : 'The time limit stopped the turn');
+    case 'turn_ended':
+      return card(['completed', 'interrupted'].includes(event.reason.reason) ? 'system' : 'error', `Turn ${event.turn} ended`, endSentence(event.reason) ?? 'Done.');
+    case 'compaction_started':
+      return card('system', 'Making a summary of earlier parts');
+    case 'compacted':
+      return card('system', 'Earlier parts are now a summary', event.summary);
+    case 'recovered':
+      return card('system', 'Went on after a stop', event.interrupted.length > 0 ? `${event.interrupted.length} calls were interrupted` : '');
+    case 'sampled':
+      return card('model', `A model answered the source ${event.source}`);
+    case 'hook_ran':
+      return card('system', `Hook ${event.hook}`, `${event.point}: ${event.result}`);
+    case 'files_changed':
+      return card('tool', `${event.files.length + (event.more ?? 0)} files changed`, event.files.map((file) => file.path).join(', '));
+    case 'files_restored':
+      return card('tool', restoredSentence(event));
+    default:
+      return card('system', 'Something this page does not know', JSON.stringify(event).slice(0, 300));
+  }
+}
+
+/** Whether a card holds all the words; a number finds the event with it. */
+export function matches(card: Card, event: Recorded, wanted: string): boolean {
+  if (!wanted) return true;
+  if (wanted === `#${card.seq}`) return true;
+  const text = `${card.title} ${card.text} ${event.type} ${event.session}`.toLowerCase();
+  return wanted.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+}

@@ -1,0 +1,165 @@
+/**
+ * Where the person speaks. It is never locked: while a turn runs, Enter queues and Ctrl+Enter steers; an
+ * open ask changes nothing. What is typed survives a reload. `@` and `/` complete; pictures and files come
+ * by paste, drop and button.
+ */
+import { ArrowUp, Paperclip, Square, X } from 'lucide-react';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { api } from '../api/client';
+import { say } from '../api/queries';
+import type { InputPart } from '../api/types';
+import { toast } from '../shell/toast';
+import { Completion, useCompletion } from './Completion';
+import type { View } from './fold';
+import { ModelMenu, ModeMenu } from './Selectors';
+
+interface Attached {
+  key: string;
+  name: string;
+  part: InputPart;
+  preview: string | null;
+}
+const LARGEST = 20 * 1024 * 1024;
+
+export function useAttachments() {
+  const [files, setFiles] = useState<Attached[]>([]);
+  const add = useCallback((list: Iterable<File>) => {
+    for (const file of list) {
+      if (file.size > LARGEST) {
+        toast.say(`${file.name} is larger than 20 MB, the most that can be attached.`);
+        continue;
+      }
+      api.post<{ id: string; name: string }>('uploads', file, { name: file.name }).then((upload) => {
+        const preview = file.type.startsWith('image/') && file.type !== 'image/svg+xml' ? URL.createObjectURL(file) : null;
+        setFiles((before) => [...before, { key: upload.id, name: file.name, part: { type: 'upload', id: upload.id }, preview }]);
+      }, toast.problem);
+    }
+  }, []);
+  const remove = (key: string) => setFiles((before) => before.filter((file) => file.key !== key));
+  return { files, add, remove, clear: () => setFiles([]) };
+}
+
+export function Attachments({ files, remove }: { files: Attached[]; remove: (key: string) => void }) {
+  if (files.length === 0) return null;
+  return (
+    <ul className="attached">
+      {files.map((file) => (
+        <li key={file.key} className="pill">
+          {file.preview ? <img src={file.preview} alt="" /> : <Paperclip />}
+          <span className="cut">{file.name}</span>
+          <button type="button" className="icon-button" aria-label={`Remove ${file.name}`} title="Remove" onClick={() => remove(file.key)}><X /></button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Composer({ id, view, running }: { id: string; view: View; running: boolean }) {
+  const kept = `weft.draft.${id}`;
+  const [text, setText] = useState(() => {
+    const edit = sessionStorage.getItem('weft.edit');
+    if (edit !== null) sessionStorage.removeItem('weft.edit');
+    return edit ?? localStorage.getItem(kept) ?? '';
+  });
+  const [secret, setSecret] = useState<{ kind: string; delivery: 'follow_up' | 'steer' } | null>(null);
+  const attachments = useAttachments();
+
+  useEffect(() => {
+    if (text) localStorage.setItem(kept, text);
+    else localStorage.removeItem(kept);
+  }, [kept, text]);
+
+  const send = async (delivery: 'follow_up' | 'steer', how?: 'anyway' | 'redact') => {
+    const words = text.trim();
+    if (!words && attachments.files.length === 0) return;
+    const content: InputPart[] = [...(words ? [{ type: 'text' as const, text: words }] : []), ...attachments.files.map((file) => file.part)];
+    setText('');
+    setSecret(null);
+    const result = await say(id, content, delivery, how);
+    if (result.sent) attachments.clear();
+    else {
+      setText((now) => now || words);
+      if (result.secret) setSecret({ kind: result.secret.kind, delivery });
+    }
+  };
+  const stop = () => void api.post(`sessions/${id}/stop`).catch(toast.problem);
+
+  return (
+    <div className="composer-area">
+      {view.queue.length > 0 ? (
+        <ul className="queue" aria-label="Queued">
+          {view.queue.map((queued) => (
+            <li key={queued.input}>
+              <span className="meta">{queued.delivery === 'steer' ? 'Next round' : 'Next turn'}</span>
+              <span className="cut grow">{queued.text}</span>
+              <button type="button" className="icon-button" aria-label="Take back" title="Take back" onClick={() => void api.remove(`sessions/${id}/queue/${queued.input}`).then(() => setText((now) => now || queued.text), toast.problem)}><X /></button>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      {secret ? (
+        <div className="secret" role="alert">
+          <span className="grow">This looks like it holds {secret.kind}. It was not sent.</span>
+          <button type="button" className="button small primary" onClick={() => void send(secret.delivery, 'redact')}>Send without it</button>
+          <button type="button" className="button small" onClick={() => void send(secret.delivery, 'anyway')}>Send anyway</button>
+          <button type="button" className="button small" onClick={() => setSecret(null)}>Edit</button>
+        </div>
+      ) : null}
+      <Box text={text} setText={setText} workspace={view.workspace} placeholder={running ? 'Say something while it works' : 'Say what you want done'} onFiles={attachments.add} canSend={text.trim() !== '' || attachments.files.length > 0} onStop={running ? stop : undefined}
+        onSend={(steer) => void send(steer && running ? 'steer' : 'follow_up')} above={<Attachments files={attachments.files} remove={attachments.remove} />}
+        tools={<><ModeMenu id={id} mode={view.mode} /><ModelMenu id={id} model={view.model} /></>}
+        hint={running ? <><kbd>Enter</kbd> queues · <kbd>Ctrl Enter</kbd> steers now</> : null}
+        buttons={running ? (
+          <>
+            {text.trim() ? <button type="button" className="button small" onClick={() => void send('steer')}>Steer</button> : null}
+            <button type="button" className="send stop" aria-label="Stop" title="Stop (Esc)" disabled={view.stopping} onClick={stop}><Square /></button>
+          </>
+        ) : null} />
+    </div>
+  );
+}
+
+export function Box({ text, setText, workspace, placeholder, onSend, canSend = text.trim() !== '', onStop, onFiles, above, tools, hint, buttons }: {
+  text: string; setText: (text: string) => void; workspace: string; placeholder: string; onSend: (steer: boolean) => void; canSend?: boolean; onStop?: () => void;
+  onFiles: (files: Iterable<File>) => void; above?: React.ReactNode; tools?: React.ReactNode; hint?: React.ReactNode; buttons?: React.ReactNode;
+}) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const [over, setOver] = useState(false);
+  const completion = useCompletion(field, text, setText, workspace);
+  const keys = (event: React.KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    if (completion.onKey(event)) return;
+    if (event.key === 'Enter' && !event.shiftKey) {
+      event.preventDefault();
+      onSend(event.ctrlKey || event.metaKey);
+    } else if (event.key === 'Escape' && onStop) {
+      event.preventDefault();
+      event.stopPropagation();
+      onStop();
+    }
+  };
+  return (
+    <div className={over ? 'composer over' : 'composer'} onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)}
+      onDrop={(event) => { event.preventDefault(); setOver(false); onFiles(event.dataTransfer.files); }}>
+      <Completion completion={completion} />
+      {above}
+      <textarea ref={field} data-composer value={text} rows={1} placeholder={placeholder} aria-label="Message" spellCheck
+        role="combobox" aria-expanded={completion.options.length > 0} aria-controls="completion" aria-autocomplete="list" aria-activedescendant={completion.options.length > 0 ? `option-${completion.active}` : undefined}
+        onChange={(event) => setText(event.target.value)} onSelect={completion.onMove} onKeyDown={keys} onBlur={completion.close}
+        onPaste={(event) => {
+          if (event.clipboardData.files.length > 0) {
+            event.preventDefault();
+            onFiles(event.clipboardData.files);
+          }
+        }} />
+      <div className="composer-bar">
+        <input ref={picker} type="file" multiple hidden onChange={(event) => { onFiles(event.target.files ?? []); event.target.value = ''; }} />
+        <button type="button" className="icon-button" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()}><Paperclip /></button>
+        {tools}
+        <span className="grow meta composer-hint">{hint}</span>
+        {buttons ?? <button type="button" className="send" aria-label="Send" title="Send (Enter)" disabled={!canSend} onClick={() => onSend(false)}><ArrowUp /></button>}
+      </div>
+    </div>
+  );
+}

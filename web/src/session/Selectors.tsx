@@ -1,0 +1,68 @@
+/** Which model answers and how far it may go, in words. */
+import * as Menu from '@radix-ui/react-dropdown-menu';
+import { Link } from '@tanstack/react-router';
+import { ChevronDown, Eye, Shield, Zap } from 'lucide-react';
+import { useModels, usePatchSession } from '../api/queries';
+import type { Mode } from '../api/events';
+import { tokens } from './words';
+
+export const MODES: Record<Mode, { name: string; says: string; icon: React.ReactNode }> = {
+  safe: { name: 'Safe', says: 'Looks only: reads and searches, changes nothing', icon: <Eye /> },
+  ask: { name: 'Ask', says: 'Asks before it changes files or runs commands', icon: <Shield /> },
+  auto: { name: 'Auto', says: 'Goes ahead; asks only where something cannot be taken back', icon: <Zap /> },
+};
+export const nextMode = (mode: Mode): Mode => ({ safe: 'ask', ask: 'auto', auto: 'safe' })[mode] as Mode;
+
+export function ModePicker({ mode, onMode }: { mode: Mode; onMode: (mode: Mode) => void }) {
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="selector" title="Mode (Shift+Tab)" aria-label={`Mode: ${MODES[mode].name}`} data-mode={mode}>{MODES[mode].icon} <span>{MODES[mode].name}</span></Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Content className="menu" align="start" side="top" sideOffset={6}>
+          {(Object.keys(MODES) as Mode[]).map((name) => (
+            <Menu.Item key={name} className="menu-item two" onSelect={() => onMode(name)}>
+              {MODES[name].icon}
+              <span><strong>{MODES[name].name}</strong><br /><span className="meta">{MODES[name].says}</span></span>
+            </Menu.Item>
+          ))}
+        </Menu.Content>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+export function ModelPicker({ model, onModel }: { model: string; onModel: (model: string) => void }) {
+  const models = useModels();
+  const ready = (models.data?.providers ?? []).map((provider) => ({ ...provider, models: provider.models.filter((one) => one.ready) })).filter((provider) => provider.models.length > 0);
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="selector" title="Model" aria-label={`Model: ${model}`}><span className="cut">{model.split('/').slice(1).join('/') || model}</span> <ChevronDown /></Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Content className="menu" align="start" side="top" sideOffset={6}>
+          {ready.map((provider) => (
+            <div key={provider.name}>
+              <Menu.Label className="menu-label">{provider.name}</Menu.Label>
+              {provider.models.map((one) => (
+                <Menu.Item key={one.model} className="menu-item" onSelect={() => onModel(one.model)}>
+                  {one.model.split('/').slice(1).join('/') || one.model}
+                  <span className="hint">{one.model === model ? 'chosen' : one.price ? `$${one.price.input} / $${one.price.output}` : one.window ? `${tokens(one.window)} tokens` : ''}</span>
+                </Menu.Item>
+              ))}
+            </div>
+          ))}
+          <div className="menu-line" />
+          <Menu.Item className="menu-item" asChild><Link to="/settings/$page" params={{ page: 'models' }}>Add a model…</Link></Menu.Item>
+        </Menu.Content>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+export function ModeMenu({ id, mode }: { id: string; mode: Mode }) {
+  const patch = usePatchSession();
+  return <ModePicker mode={mode} onMode={(next) => patch.mutate({ id, mode: next })} />;
+}
+export function ModelMenu({ id, model }: { id: string; model: string }) {
+  const patch = usePatchSession();
+  return <ModelPicker model={model} onModel={(next) => patch.mutate({ id, model: next })} />;
+}

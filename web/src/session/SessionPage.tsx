@@ -1,0 +1,195 @@
+/** One session: its header, its turns, what is queued, the composer, and the panel beside it. */
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { PanelRight, Redo2 } from 'lucide-react';
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { api } from '../api/client';
+import { queries, sessionChanged, usePatchSession } from '../api/queries';
+import type { SessionRow } from '../api/types';
+import { useOnline } from '../inbox/changes';
+import { folderName } from '../inbox/groups';
+import { Panel } from '../panel/Panel';
+import { useCommands } from '../shell/commands';
+import { ListButton, Side } from '../shell/Shell';
+import { toast } from '../shell/toast';
+import { useTitle } from '../shell/useTitle';
+import { wardrobe } from '../theme/theme';
+import { Composer } from './Composer';
+import { isRunning, nameOfView, type Turn, type View } from './fold';
+import { nextMode } from './Selectors';
+import { DoingContext, type Doing } from './Rows';
+import { SessionStore, type SessionState } from './store';
+import { Transcript } from './Transcript';
+import { dollars, tokens } from './words';
+
+function useSession(id: string): [SessionStore, SessionState] {
+  const store = useMemo(() => new SessionStore(id), [id]);
+  useEffect(() => {
+    void store.open();
+    return () => store.close();
+  }, [store]);
+  return [store, useSyncExternalStore(store.subscribe, store.get)];
+}
+
+export function SessionPage() {
+  const { id } = useParams({ from: '/s/$id' });
+  return <OpenSession key={id} id={id} />;
+}
+
+function OpenSession({ id }: { id: string }) {
+  const [store, state] = useSession(id);
+  const { at, panel } = useSearch({ from: '/s/$id' });
+  const navigate = useNavigate();
+  const { view, connection } = state;
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [target, setTarget] = useState<number | null>(at ?? null);
+  const running = view ? isRunning(view) : false;
+  const online = useOnline();
+
+  useTitle(view ? (view.asks.length > 0 ? '● ' : '') + nameOfView(view) : '');
+  useEffect(() => setTarget(at ?? null), [at]);
+  useEffect(() => {
+    if (view?.workspace) wardrobe.enter(view.workspace);
+  }, [view?.workspace]);
+  // What the person looks at is read.
+  useEffect(() => {
+    if (!view || running || document.hidden) return;
+    const timer = window.setTimeout(() => void api.patch<SessionRow>(`sessions/${id}`, { read: true }).then(sessionChanged, () => {}), 800);
+    return () => window.clearTimeout(timer);
+  }, [id, view?.seq, running]);
+
+  const setPanel = useCallback((next: string | undefined, seq?: number) => {
+    void navigate({ to: '/s/$id', params: { id }, search: (old: Record<string, unknown>) => ({ ...old, panel: next, event: seq }), replace: true });
+  }, [id, navigate]);
+
+  const fork = useCallback(async (seq: number | null, without?: string): Promise<void> => {
+    try {
+      const row = seq !== null && seq < 2 ? await api.post<SessionRow>('sessions', {}) : await api.post<SessionRow>(`sessions/${id}/fork`, seq === null ? {} : { at: seq });
+      // What was said there waits in the fork; here it is to be said anew.
+      if (without) await api.remove(`sessions/${row.id}/queue/${without}`).catch(() => {});
+      sessionChanged(row);
+      await navigate({ to: '/s/$id', params: { id: row.id } });
+      toast.say('This is a fork: the session it came from stays as it is.');
+    } catch (error) {
+      toast.problem(error);
+    }
+  }, [id, navigate]);
+
+  const doing = useMemo<Doing>(() => ({
+    session: id,
+    toggle: (key) => setOpen((before) => {
+      const next = new Set(before);
+      if (!next.delete(key)) next.add(key);
+      return next;
+    }),
+    fork: (seq, input) => void fork(seq, input),
+    edit: (turn: Turn, input, text) => {
+      sessionStorage.setItem('weft.edit', text);
+      void fork(turn.seq - 1, input);
+    },
+    undo: () => void undo(id, 'undo'),
+    goOn: () => void api.post(`sessions/${id}/resume`).catch(toast.problem),
+    trace: (seq) => setPanel('trace', seq),
+  }), [id, fork, setPanel]);
+
+  const patch = usePatchSession();
+  const togglePanel = () => setPanel(panel === undefined ? (localStorage.getItem('weft.panel') ?? 'trace') : undefined);
+  useCommands([
+    { id: 'panel', label: panel === undefined ? 'Show the panel' : 'Hide the panel', keys: ']', run: togglePanel },
+    { id: 'stop', label: 'Stop the turn', keys: 'escape', hidden: !running, run: () => running && void api.post(`sessions/${id}/stop`).catch(toast.problem) },
+    { id: 'mode', label: 'Next mode', keys: 'shift+tab', typing: true, when: inComposer, run: () => view && modeKey(view.mode) },
+    { id: 'fork', label: 'Fork this session', run: () => void fork(null) },
+    { id: 'undo', label: 'Undo the files of the last turn', run: () => void undo(id, 'undo') },
+  ]);
+  const modeKey = (mode: View['mode']) => {
+    const next = nextMode(mode);
+    patch.mutate({ id, mode: next });
+  };
+
+  if (connection === 'gone' || (connection === 'failed' && !view)) {
+    return <Missing gone={connection === 'gone'} state={state} retry={() => void store.open()} />;
+  }
+  return (
+    <DoingContext value={doing}>
+      <main className="main">
+        <SessionHeader id={id} view={view} panelOpen={panel !== undefined} onPanel={togglePanel} />
+        {connection === 'reconnecting' && online ? <div className="banner" role="status"><span className="dot running" /> The connection was lost. Trying again; nothing that was recorded is lost.</div> : null}
+        {view?.broken ? <div className="banner loud" role="alert">{view.broken}</div> : null}
+        <div className="hidden-text" role="status">{!view ? '' : view.asks.length > 0 ? `Waits for you: ${view.asks[0]?.ask.question}` : running ? 'Working' : 'Done'}</div>
+        {view ? <Transcript store={store} state={state} open={open} target={target} onReached={() => setTarget(null)} /> : <Loading />}
+        {view ? <Composer id={id} view={view} running={running} /> : null}
+      </main>
+      {panel !== undefined && view ? (
+        <Side onClose={() => setPanel(undefined)}>
+          <Panel id={id} tab={panel} state={state} store={store} onTab={(tab) => setPanel(tab)} onClose={() => setPanel(undefined)} onJump={(seq) => setTarget(seq)} />
+        </Side>
+      ) : null}
+    </DoingContext>
+  );
+}
+
+export async function undo(id: string, way: 'undo' | 'redo', force = false) {
+  try {
+    const done = await api.post<{ files: unknown[]; kept?: { path: string }[] }>(`sessions/${id}/${way}`, { force });
+    const kept = done.kept?.length ?? 0;
+    toast.say(way === 'undo' ? `Took back ${done.files.length} files.` : `Put ${done.files.length} files in place again.`, way === 'undo' ? { label: 'Redo', run: () => void undo(id, 'redo') } : undefined);
+    if (kept > 0) toast.say(`${kept} were changed since and stay as they are.`, { label: 'Take back anyway', run: () => void undo(id, way, true) });
+    void queries.invalidateQueries({ queryKey: ['diff', id] });
+  } catch (error) {
+    toast.problem(error);
+  }
+}
+
+/** Elsewhere the key moves the focus back, as everywhere. */
+const inComposer = () => document.activeElement?.hasAttribute('data-composer') ?? false;
+
+function SessionHeader({ id, view, panelOpen, onPanel }: { id: string; view: View | null; panelOpen: boolean; onPanel: () => void }) {
+  const patch = usePatchSession();
+  const [editing, setEditing] = useState(false);
+  const title = view ? nameOfView(view) : 'Loading…';
+  const canRedo = view?.turns.some((turn) => turn.undone) ?? false;
+  return (
+    <header className="header session-header">
+      <ListButton />
+      {editing ? (
+        <form className="grow" onSubmit={(event) => {
+          event.preventDefault();
+          const next = String(new FormData(event.currentTarget).get('title') ?? '').trim();
+          if (next && next !== title) patch.mutate({ id, title: next });
+          setEditing(false);
+        }}>
+          <input className="field" name="title" defaultValue={title} aria-label="Title" autoFocus maxLength={200} onBlur={() => setEditing(false)} onKeyDown={(event) => event.key === 'Escape' && setEditing(false)} />
+        </form>
+      ) : (
+        <h1 className="cut grow"><button type="button" className="title-button cut" title="Rename" onClick={() => setEditing(true)}>{title}</button></h1>
+      )}
+      {view ? <span className="meta header-meta cut">{[folderName(view.workspace), view.agent].filter(Boolean).join(' · ')}</span> : null}
+      {view ? <span className="meta" title={`${tokens(view.tokens)} tokens so far`}>{dollars(view.cost / 1e9)}</span> : null}
+      {canRedo ? <button type="button" className="icon-button" title="Put the files back in place" aria-label="Redo file changes" onClick={() => void undo(id, 'redo')}><Redo2 /></button> : null}
+      <button type="button" className="icon-button" aria-pressed={panelOpen} title="Panel ( ] )" aria-label="Panel" onClick={onPanel}><PanelRight /></button>
+    </header>
+  );
+}
+
+function Loading() {
+  return (
+    <div className="loading" role="status" aria-label="Loading session">
+      {[40, 88, 72, 80].map((width, index) => <div key={index} className="skeleton" style={{ width: `${width}%`, height: 14 }} />)}
+    </div>
+  );
+}
+
+function Missing({ gone, state, retry }: { gone: boolean; state: SessionState; retry: () => void }) {
+  const navigate = useNavigate();
+  return (
+    <main className="main">
+      <header className="header"><ListButton /><h1>{gone ? 'No such session' : 'This session cannot be shown'}</h1></header>
+      <div className="empty" role="alert">
+        <p>{gone ? 'It was deleted, or its address is wrong. A deleted session can be restored for ten minutes: choose “Deleted” in the filter of the list.' : `${state.error?.message ?? ''} ${state.error?.advice ?? ''}`}</p>
+        <div className="row">
+          {gone ? null : <button type="button" className="button primary" onClick={retry}>Try again</button>}
+          <button type="button" className="button" onClick={() => void navigate({ to: '/' })}>New session</button>
+        </div>
+      </div>
+    </main>
+  );
+}

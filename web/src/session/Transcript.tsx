@@ -1,0 +1,107 @@
+/**
+ * The rows of a session, a window of them at a time. At the end it follows what is new; anywhere else it
+ * stays where the person put it and offers the way down. Older pages are loaded as one scrolls up.
+ */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowDown } from 'lucide-react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import type { SessionState, SessionStore } from './store';
+import { rowAt, rowsOf, type Row } from './rows';
+import { RowView } from './Rows';
+
+const ESTIMATES: Record<Row['type'], number> = {
+  said: 76, text: 120, thinking: 28, group: 28, call: 28, ask: 180, note: 32, writing: 28, working: 28, end: 44,
+};
+
+export function Transcript({ store, state, open, target, onReached }: {
+  store: SessionStore; state: SessionState; open: ReadonlySet<string>; target: number | null; onReached: () => void;
+}) {
+  const { view } = state;
+  const rows = useMemo(() => (view ? rowsOf(view, open) : []), [view, open]);
+  const scroller = useRef<HTMLDivElement>(null);
+  const [away, setAway] = useState(false);
+  const [seen, setSeen] = useState(0);
+  const [marked, setMarked] = useState<number | null>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => ESTIMATES[rows[index]?.type ?? 'call'],
+    getItemKey: useCallback((index: number) => rows[index]?.key ?? index, [rows]),
+    anchorTo: 'end',
+    followOnAppend: true,
+    scrollEndThreshold: 80,
+    overscan: 8,
+    paddingStart: 16,
+    paddingEnd: 24,
+  });
+
+  // A new session opens at its end, unless a place was asked for.
+  const begun = useRef(false);
+  useLayoutEffect(() => {
+    if (begun.current || rows.length === 0) return;
+    begun.current = true;
+    if (target === null) virtual.scrollToEnd();
+  }, [rows.length, target, virtual]);
+
+  // A first page of few rows leaves room; it is filled at once, as scrolling up would.
+  const from = view?.from ?? 1;
+  useEffect(() => {
+    const element = scroller.current;
+    if (element && from > 1 && element.scrollHeight < element.clientHeight + 600) void store.older();
+  }, [from, rows.length, store]);
+
+  useEffect(() => {
+    if (target === null || !view) return;
+    let current = true;
+    void store.reach(target).then(() => {
+      if (!current) return;
+      const now = store.get().view;
+      const index = now ? rowAt(rowsOf(now, open), target) : -1;
+      if (index >= 0) window.setTimeout(() => virtual.scrollToIndex(index, { align: 'center' }), 0);
+      setMarked(target);
+      onReached();
+    });
+    return () => {
+      current = false;
+    };
+    // Only a new place is a reason to move.
+  }, [target, store, view !== null]);
+
+  const onScroll = () => {
+    const element = scroller.current;
+    if (!element) return;
+    const below = element.scrollHeight - element.scrollTop - element.clientHeight;
+    const isAway = below > 160;
+    if (isAway !== away) {
+      setAway(isAway);
+      setSeen(view?.seq ?? 0);
+    }
+    if (element.scrollTop < 600) void store.older();
+  };
+
+  const fresh = away && view !== null && view.seq > seen;
+  const markedIndex = marked === null ? -1 : rowAt(rows, marked);
+  return (
+    <div className="transcript">
+      <div ref={scroller} className="scroll" onScroll={onScroll} tabIndex={0} role="log" aria-label="Conversation" aria-live="off">
+        {state.loadingOlder ? <div className="older meta" role="status">Loading earlier turns…</div> : null}
+        <div className="rows" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map((item) => {
+            const row = rows[item.index];
+            if (!row) return null;
+            return (
+              <div key={item.key} ref={virtual.measureElement} data-index={item.index} data-seq={row.seq} className={`placed-row row-${row.type}${item.index === markedIndex ? ' marked' : ''}`} style={{ transform: `translateY(${item.start}px)` }}>
+                <div className="measure"><RowView row={row} /></div>
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {away ? (
+        <button type="button" className={fresh ? 'chip fresh' : 'chip'} onClick={() => virtual.scrollToEnd()}>
+          <ArrowDown /> {fresh ? 'New below' : 'To the end'}
+        </button>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,227 @@
+/** The settings: a list of pages, and the one that the address names. */
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { api } from '../api/client';
+import { useVersion } from '../api/queries';
+import { notifications } from '../inbox/notify';
+import { Sentence } from '../markdown/inline';
+import { ShortcutTable } from '../shell/Shortcuts';
+import { useTitle } from '../shell/useTitle';
+import { Models } from './Models';
+import { SETTINGS_PAGES, type SettingsPageId } from './pages';
+import { Page, Section, Settings, shownValue, useSettings } from './parts';
+import { Sources } from './Sources';
+import { Themes } from './Themes';
+import { Usage } from './Usage';
+
+const CONTENT: Record<SettingsPageId, () => ReactNode> = {
+  models: () => <Models />,
+  permissions: () => <Permissions />,
+  sandbox: () => <Sandbox />,
+  sources: () => <Sources />,
+  agents: () => <Named what="agents" says="An agent is a prompt, a model, tools and limits, declared in .weft/agents/NAME/AGENT.md. Mention one with @." />,
+  skills: () => <Named what="skills" says="A skill is instructions that are loaded when they are needed, in .weft/skills/NAME/SKILL.md. Call one with /." />,
+  hooks: () => <Hooks />,
+  themes: () => <Themes />,
+  shortcuts: () => <Section title="Shortcuts"><ShortcutTable /></Section>,
+  usage: () => <Usage />,
+  audit: () => <Audit />,
+  storage: () => <Storage />,
+  about: () => <About />,
+};
+
+/** Pages whose values are written to the settings file. */
+const WRITTEN: readonly SettingsPageId[] = ['models', 'permissions', 'sandbox', 'hooks', 'storage'];
+
+function Where() {
+  const file = useSettings().data?.file;
+  return file ? <p className="meta">These settings are kept in <code>{file}</code>.</p> : null;
+}
+
+export function SettingsPage() {
+  const { page } = useParams({ from: '/settings/$page' });
+  const found = SETTINGS_PAGES.find((one) => one.id === page);
+  useTitle(found ? `${found.name} · Settings` : 'Settings');
+  return (
+    <main className="main settings">
+      <header className="header"><h1>Settings</h1></header>
+      <div className="settings-body">
+        <nav className="settings-nav" aria-label="Settings">
+          {SETTINGS_PAGES.map((one) => <Link key={one.id} to="/settings/$page" params={{ page: one.id }} className={one.id === page ? 'active' : ''} aria-current={one.id === page ? 'page' : undefined}>{one.name}</Link>)}
+        </nav>
+        <div className="scroll"><div className="page" key={page}>{found ? CONTENT[found.id]() : <p>There is no such page of settings.</p>}{found && WRITTEN.includes(found.id) ? <Where /> : null}</div></div>
+      </div>
+    </main>
+  );
+}
+
+function Permissions() {
+  return (
+    <>
+      <Section title="Mode" says="How far a new session may go: safe looks only, ask asks before changes and commands, auto goes ahead."><Settings prefixes={['mode']} /></Section>
+      <Section title="Rules" says={<>Rules such as <code>run cargo test</code> or <code>write docs/**</code> decide what needs no question, what always does, and what never happens; the longest that fits counts.</>}><Settings prefixes={['permissions']} /></Section>
+      <Section title="Limits" says="How far one turn may go."><Settings prefixes={['limits']} /></Section>
+      <Notices />
+    </>
+  );
+}
+
+function Notices() {
+  const [on, setOn] = useState(notifications.wanted);
+  return (
+    <Section title="Notifications" says="A notice of your desktop when something waits for you and this page is not in view.">
+      <label className="row"><input type="checkbox" checked={on} onChange={(event) => void notifications.want(event.target.checked).then(setOn)} /> Tell me when something waits</label>
+    </Section>
+  );
+}
+
+function Sandbox() {
+  const sandbox = useQuery({ queryKey: ['sandbox'], queryFn: () => api.get<{ mode: string; network: { kind: string; domains?: string[] }; holds: { held: boolean; what: string }[]; notice: string | null }>('sandbox') });
+  return (
+    <>
+      <Section title="What holds on this machine" says="Every command that a model chooses runs inside this.">
+        <Page query={sandbox}>
+          {(data) => (
+            <>
+              {data.notice ? <p className="bad">{data.notice}</p> : null}
+              <ul className="checks">{data.holds.map((one) => <li key={one.what} data-level={one.held ? 'good' : 'bad'}><span>{one.held ? 'Holds' : 'Does not hold'}: </span><Sentence text={one.what} /></li>)}</ul>
+              <p className="meta">Mode {data.mode}; network {data.network.domains ? data.network.domains.join(', ') : data.network.kind}.</p>
+            </>
+          )}
+        </Page>
+      </Section>
+      <Section title="Settings"><Settings prefixes={['sandbox']} /></Section>
+    </>
+  );
+}
+
+function Hooks() {
+  const settings = useSettings();
+  return (
+    <Section title="Hooks" says="Your own commands at fixed points of a turn. They run programs, so they are written in the settings file and not here.">
+      <Page query={settings}>
+        {(data) => (
+          <>
+            {(data.hooks ?? []).length === 0 ? <p className="muted">None yet. A <code>[[hooks]]</code> table with <code>on</code>, <code>tool</code> and <code>command</code> adds one.</p> : (
+              <ul className="checks">{(data.hooks ?? []).map((hook, index) => <li key={index}><code>{shownValue(hook)}</code></li>)}</ul>
+            )}
+          </>
+        )}
+      </Page>
+    </Section>
+  );
+}
+
+interface Thing {
+  name: string;
+  description: string;
+  called?: string;
+  place?: string;
+  of_project: boolean;
+}
+
+function Named({ what, says }: { what: 'agents' | 'skills'; says: string }) {
+  const things = useQuery({ queryKey: [what], queryFn: () => api.get<{ [key: string]: unknown; problems: unknown[] }>(what) });
+  return (
+    <Section title={what === 'agents' ? 'Agents' : 'Skills'} says={says}>
+      <Page query={things}>
+        {(data) => {
+          const list = (data[what] ?? []) as Thing[];
+          return (
+            <>
+              {list.length === 0 ? <p className="muted">None yet.</p> : (
+                <table className="table"><thead><tr><th>Name</th><th>What for</th><th>From</th></tr></thead>
+                  <tbody>{list.map((thing) => <tr key={thing.name}><td><code>{thing.called || thing.name}</code></td><td>{thing.description}</td><td>{thing.of_project ? 'project' : 'yours or built in'}</td></tr>)}</tbody>
+                </table>
+              )}
+              {data.problems.map((problem, index) => <p key={index} className="bad">{typeof problem === 'string' ? problem : JSON.stringify(problem)}</p>)}
+            </>
+          );
+        }}
+      </Page>
+    </Section>
+  );
+}
+
+interface AuditEntry {
+  id: string;
+  timestamp: string;
+  sequence: number;
+  category: string;
+  action: string;
+  target?: string;
+  outcome: string;
+  session_id?: string;
+}
+
+function Audit() {
+  const [category, setCategory] = useState('');
+  const audit = useQuery({ queryKey: ['audit', category], queryFn: () => api.get<{ entries: AuditEntry[] }>('audit', { limit: 200, category }) });
+  const verify = useQuery({ queryKey: ['audit-verify'], queryFn: () => api.get<{ valid: boolean; entries: number; problems: unknown[] }>('audit/verify'), enabled: false });
+  return (
+    <Section title="Audit" says="What was allowed and done, in a chain in which a changed entry shows.">
+      <div className="row wrap">
+        <input className="field narrow" placeholder="Category" aria-label="Category" value={category} onChange={(event) => setCategory(event.target.value)} />
+        <button type="button" className="button small" disabled={verify.isFetching} onClick={() => void verify.refetch()}>Verify the chain</button>
+        {verify.data ? <span role="status" className={verify.data.valid ? 'good' : 'bad'}>{verify.data.valid ? `All ${verify.data.entries} entries are as they were written.` : verify.data.problems.map(shownValue).join(' ')}</span> : null}
+      </div>
+      <Page query={audit}>
+        {(data) => data.entries.length === 0 ? <p className="muted">No entries.</p> : (
+          <div className="table-scroll" tabIndex={0} role="group" aria-label="Audit entries">
+            <table className="table">
+              <thead><tr><th>When</th><th>What</th><th>On</th><th>Outcome</th><th>Session</th></tr></thead>
+              <tbody>
+                {[...data.entries].sort((a, b) => b.sequence - a.sequence).map((entry) => (
+                  <tr key={entry.id}>
+                    <td>{new Date(entry.timestamp).toLocaleString()}</td><td>{entry.category}: {entry.action}</td><td className="cut" title={entry.target}>{entry.target}</td>
+                    <td className={entry.outcome === 'allowed' ? '' : 'bad'}>{entry.outcome}</td>
+                    <td>{entry.session_id ? <Link to="/s/$id" params={{ id: entry.session_id }}><code>{entry.session_id}</code></Link> : null}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Page>
+    </Section>
+  );
+}
+
+interface Doctor {
+  sections: { title: string; findings: { level: 'good' | 'note' | 'bad'; text: string }[] }[];
+}
+const useDoctor = () => useQuery({ queryKey: ['doctor'], queryFn: () => api.get<Doctor>('doctor') });
+
+function Findings({ only }: { only?: RegExp }) {
+  return (
+    <Page query={useDoctor()}>
+      {(data) => data.sections.filter((section) => !only || only.test(section.title)).map((section) => (
+        <Section key={section.title} title={section.title}>
+          <ul className="checks">{section.findings.map((finding, index) => <li key={index} data-level={finding.level}><Sentence text={finding.text} /></li>)}</ul>
+        </Section>
+      ))}
+    </Page>
+  );
+}
+
+function Storage() {
+  return (
+    <>
+      <Section title="Storage" says={<>Everything is in one folder on this machine. <code>weft sessions export</code> moves a session, <code>weft doctor</code> checks the database and its backups.</>}><Settings prefixes={['undo']} /></Section>
+      <Findings only={/stor|database|backup|disk|folder|session/i} />
+    </>
+  );
+}
+
+function About() {
+  const version = useVersion();
+  return (
+    <>
+      <Section title="Weft">
+        <Page query={version}>{(data) => <p>Version {data.version}, in <code>{data.workspace}</code>, with <code>{data.model}</code>{data.offline ? ', the built-in offline model' : ''}. The programming interface is described at <a href="/docs">its own page</a>.</p>}</Page>
+      </Section>
+      <Findings only={/^(?!Weft$)/} />
+    </>
+  );
+}

@@ -1,0 +1,71 @@
+/** Connections to outside tools and data: added by a form, tested, allowed where a project brought them. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../api/client';
+import type { Source } from '../api/types';
+import { toast } from '../shell/toast';
+import { Page, Section } from './parts';
+
+const STATES = { on: 'On', off: 'Off', not_allowed: 'Not allowed yet' };
+
+export function Sources() {
+  const sources = useQuery({ queryKey: ['sources'], queryFn: () => api.get<{ sources: Source[]; warnings: string[] }>('sources') });
+  return (
+    <>
+      <Page query={sources}>
+        {(data) => (
+          <Section title="Sources" says="Other people's programs. What they say is data; what comes with a project starts only after you allow it.">
+            {data.warnings.map((warning) => <p key={warning} className="bad">{warning}</p>)}
+            {data.sources.length === 0 ? <p className="muted">No sources yet.</p> : data.sources.map((source) => <OneSource key={source.name} source={source} />)}
+          </Section>
+        )}
+      </Page>
+      <AddSource />
+    </>
+  );
+}
+
+function OneSource({ source }: { source: Source }) {
+  const client = useQueryClient();
+  const path = `sources/${encodeURIComponent(source.name)}`;
+  const fresh = () => void client.invalidateQueries({ queryKey: ['sources'] });
+  const test = useMutation({ mutationFn: () => api.post<{ ok: boolean; message: string; tools: { name: string; description: string }[] }>(`${path}/test`), onError: toast.problem });
+  const allow = useMutation({ mutationFn: () => api.post(`${path}/allow`), onSuccess: fresh, onError: toast.problem });
+  const remove = useMutation({ mutationFn: () => api.remove(path), onSuccess: fresh, onError: toast.problem });
+  return (
+    <div className="provider">
+      <div className="row wrap">
+        <span className="grow"><strong>{source.name}</strong> <span className="meta">{STATES[source.state]} · {source.from === 'yours' ? 'yours' : 'from the project'}</span><br /><code className="cut">{source.does}</code></span>
+        {source.state === 'not_allowed' ? <button type="button" className="button small primary" onClick={() => allow.mutate()}>Allow</button> : null}
+        <button type="button" className="button small" disabled={test.isPending} onClick={() => test.mutate()}>{test.isPending ? 'Testing…' : 'Test'}</button>
+        {source.from === 'yours' ? <button type="button" className="button small danger" onClick={() => remove.mutate()}>Remove</button> : null}
+      </div>
+      {test.data ? <p role="status" className={test.data.ok ? 'good' : 'bad'}>{test.data.message}{test.data.tools.length > 0 ? `: ${test.data.tools.map((tool) => tool.name).join(', ')}` : ''}</p> : null}
+    </div>
+  );
+}
+
+function AddSource() {
+  const client = useQueryClient();
+  const [kind, setKind] = useState<'url' | 'command'>('url');
+  const add = useMutation({
+    mutationFn: (body: unknown) => api.post('sources', body),
+    onSuccess: () => { toast.say('Source added.'); void client.invalidateQueries({ queryKey: ['sources'] }); },
+    onError: toast.problem,
+  });
+  return (
+    <Section title="Add a source">
+      <form className="stack" onSubmit={(event) => {
+        event.preventDefault();
+        const form = new FormData(event.currentTarget);
+        const where = String(form.get('where') ?? '').trim();
+        add.mutate({ name: String(form.get('name') ?? '').trim(), ...(kind === 'url' ? { url: where } : { command: where.split(/\s+/) }) });
+      }}>
+        <label>Name<input className="field" name="name" required pattern="[a-z0-9_\-]+" title="Small letters, digits, - and _" placeholder="docs" /></label>
+        <label>Kind<select className="field" value={kind} onChange={(event) => setKind(event.target.value as 'url' | 'command')}><option value="url">MCP server at an address</option><option value="command">MCP server that is a program</option></select></label>
+        <label>{kind === 'url' ? 'Address' : 'Command'}<input className="field mono" name="where" required placeholder={kind === 'url' ? 'https://docs.example/mcp' : 'npx -y some-server'} /></label>
+        <button type="submit" className="button primary" disabled={add.isPending}>Add source</button>
+      </form>
+    </Section>
+  );
+}

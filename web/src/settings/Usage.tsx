@@ -1,0 +1,47 @@
+/** What was used: by day, model, agent, provider or session, as bars and as a table. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../api/client';
+import type { UsageRow } from '../api/types';
+import { dollars, tokens } from '../session/words';
+import { Page, Section } from './parts';
+
+const BY = ['day', 'model', 'agent', 'provider', 'session'] as const;
+const PERIODS = ['day', 'week', 'month', 'all'] as const;
+
+export function Usage() {
+  const [by, setBy] = useState<(typeof BY)[number]>('day');
+  const [period, setPeriod] = useState<(typeof PERIODS)[number]>('month');
+  const usage = useQuery({ queryKey: ['usage', by, period], queryFn: () => api.get<{ rows: UsageRow[] }>('usage', { by, period }) });
+  return (
+    <Section title="Usage">
+      <div className="row wrap">
+        <label>By <select className="field narrow" value={by} onChange={(event) => setBy(event.target.value as typeof by)}>{BY.map((one) => <option key={one}>{one}</option>)}</select></label>
+        <label>over <select className="field narrow" value={period} onChange={(event) => setPeriod(event.target.value as typeof period)}>{PERIODS.map((one) => <option key={one} value={one}>{one === 'all' ? 'all time' : `the last ${one}`}</option>)}</select></label>
+      </div>
+      <Page query={usage}>
+        {(data) => {
+          if (data.rows.length === 0) return <p className="muted">No model was asked in this time.</p>;
+          const priced = data.rows.some((row) => row.cost_usd > 0);
+          const size = (row: UsageRow) => (priced ? row.cost_usd : row.usage.input + row.usage.output);
+          const most = Math.max(...data.rows.map(size), 1e-12);
+          return (
+            <table className="table usage">
+              <thead><tr><th>{by}</th><th className="wide">{priced ? 'Cost' : 'Tokens'}</th><th>Cost</th><th>In</th><th>Out</th><th>Calls</th></tr></thead>
+              <tbody>
+                {data.rows.map((row) => (
+                  <tr key={row.key}>
+                    <td className="cut">{row.key}</td>
+                    <td className="wide"><div className="bar"><div style={{ width: `${(size(row) / most) * 100}%` }} /></div></td>
+                    <td>{dollars(row.cost_usd)}{row.unpriced.length > 0 ? <span title={`No price is known for ${row.unpriced.join(', ')}`}> +?</span> : null}</td>
+                    <td>{tokens(row.usage.input)}</td><td>{tokens(row.usage.output)}</td><td>{row.calls}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          );
+        }}
+      </Page>
+    </Section>
+  );
+}

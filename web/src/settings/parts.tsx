@@ -1,0 +1,125 @@
+/** What every settings page is made of: loading, failing and empty states, sections, and one editable value. */
+import { useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, explain } from '../api/client';
+import { toast } from '../shell/toast';
+
+export function Page<T>({ query, children }: { query: UseQueryResult<T>; children: (data: T) => ReactNode }) {
+  if (query.isPending) return <p className="muted" role="status">Loading…</p>;
+  if (query.isError) {
+    const { message, advice } = explain(query.error);
+    return <div className="empty" role="alert"><p>{message} {advice}</p><button type="button" className="button" onClick={() => void query.refetch()}>Try again</button></div>;
+  }
+  return <>{children(query.data)}</>;
+}
+
+export function Section({ title, says, children }: { title: string; says?: ReactNode; children: ReactNode }) {
+  return <section className="section"><h2>{title}</h2>{says ? <p className="muted">{says}</p> : null}{children}</section>;
+}
+
+export interface SettingsData {
+  values: Record<string, unknown>;
+  editable: string[];
+  file: string;
+  hooks?: unknown[];
+}
+export const useSettings = () => useQuery({ queryKey: ['settings'], queryFn: () => api.get<SettingsData>('settings') });
+
+export const shownValue = (value: unknown): string =>
+  value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+
+type Kind = 'text' | 'number' | 'lines' | 'switch' | readonly string[];
+interface Known {
+  label: string;
+  kind: Kind;
+  hint?: string;
+}
+
+/** The settings in plain words. One that is not here is shown by its name. */
+const KNOWN: Record<string, Known> = {
+  model: { label: 'Model', kind: 'text', hint: 'provider/model' },
+  mode: { label: 'Mode', kind: ['safe', 'ask', 'auto'] },
+  agent: { label: 'Agent', kind: 'text' },
+  effort: { label: 'Effort', kind: 'text' },
+  'permissions.allow': { label: 'Needs no question', kind: 'lines', hint: 'One rule on each line' },
+  'permissions.ask': { label: 'Always asks', kind: 'lines', hint: 'One rule on each line' },
+  'permissions.deny': { label: 'Never happens', kind: 'lines', hint: 'One rule on each line' },
+  'limits.rounds': { label: 'Rounds', kind: 'number' },
+  'limits.tool_calls': { label: 'Tool calls', kind: 'number' },
+  'limits.minutes': { label: 'Minutes', kind: 'number' },
+  'limits.tokens': { label: 'Tokens', kind: 'number' },
+  'limits.cost_usd': { label: 'Cost in US dollars', kind: 'number' },
+  'limits.failed_rounds': { label: 'Rounds in a row in which every tool failed', kind: 'number' },
+  'limits.repeats': { label: 'Same rounds in a row', kind: 'number' },
+  'budget.month_usd': { label: 'US dollars a month', kind: 'number' },
+  'budget.session_usd': { label: 'US dollars a session', kind: 'number' },
+  'budget.turn_usd': { label: 'US dollars a turn', kind: 'number' },
+  'sandbox.mode': { label: 'Sandbox', kind: ['on', 'required', 'off'], hint: '“required” refuses where it cannot hold' },
+  'undo.enabled': { label: 'Keep what files were before each turn', kind: 'switch' },
+  'undo.keep_days': { label: 'Days to keep it', kind: 'number' },
+  'undo.largest_file_mb': { label: 'Largest file, in MB', kind: 'number' },
+};
+
+/** What is typed for a value, and the value that was typed; nothing typed goes back to the default. */
+export function written(value: unknown, kind: Kind): string {
+  return kind === 'lines' ? (Array.isArray(value) ? value.map(String).join('\n') : '') : shownValue(value);
+}
+export function typedValue(text: string, kind: Kind): unknown {
+  if (kind === 'lines') return text.split('\n').map((line) => line.trim()).filter(Boolean);
+  if (text.trim() === '') return null;
+  if (kind === 'number') return Number.isFinite(Number(text)) ? Number(text) : text;
+  if (kind === 'switch') return text === 'true';
+  return text.trim();
+}
+
+export function Setting({ name, data }: { name: string; data: SettingsData }) {
+  const client = useQueryClient();
+  const { label, kind, hint } = KNOWN[name] ?? { label: name, kind: 'text' as const, hint: undefined };
+  const value = data.values[name];
+  const [text, setText] = useState<string | null>(null);
+  const save = useMutation({
+    mutationFn: (next: unknown) => api.patch('settings', { [name]: next }),
+    onSuccess: () => {
+      setText(null);
+      toast.say(`Saved: ${label}.`);
+      void client.invalidateQueries({ queryKey: ['settings'] });
+      void client.invalidateQueries({ queryKey: ['models'] });
+    },
+    onError: toast.problem,
+  });
+  const id = `setting-${name}`;
+  const shared = { id, disabled: !data.editable.includes(name), value: text ?? written(value, kind) };
+  return (
+    <form className="setting" onSubmit={(event) => {
+      event.preventDefault();
+      if (text !== null) save.mutate(typedValue(text, kind));
+    }}>
+      <label htmlFor={id}>{label}{hint ? <span className="meta">{hint}</span> : null}</label>
+      {kind === 'switch' ? (
+        <input id={id} type="checkbox" disabled={shared.disabled} checked={value === true} onChange={(event) => save.mutate(event.target.checked)} />
+      ) : kind === 'lines' ? (
+        <textarea {...shared} className="field mono" placeholder="none" onChange={(event) => setText(event.target.value)} />
+      ) : typeof kind === 'object' ? (
+        <select {...shared} className="field" onChange={(event) => save.mutate(event.target.value)}>{kind.map((one) => <option key={one}>{one}</option>)}</select>
+      ) : (
+        <input {...shared} className="field" inputMode={kind === 'number' ? 'decimal' : undefined} placeholder={kind === 'number' ? 'no limit' : 'not set'} onChange={(event) => setText(event.target.value)} />
+      )}
+      {kind === 'switch' || typeof kind === 'object' ? null : <button type="submit" className="button small" disabled={text === null || save.isPending}>Save</button>}
+    </form>
+  );
+}
+
+/** All settings whose name begins so. */
+export function Settings({ prefixes }: { prefixes: string[] }) {
+  const settings = useSettings();
+  return (
+    <Page query={settings}>
+      {(data) => {
+        const names = [...new Set([...Object.keys(data.values), ...data.editable])].filter((name) => prefixes.some((prefix) => name === prefix || name.startsWith(`${prefix}.`))).sort();
+        return (
+          <>{names.length === 0 ? <p className="muted">Nothing is set; the defaults hold.</p> : names.map((name) => <Setting key={name} name={name} data={data} />)}</>
+        );
+      }}
+    </Page>
+  );
+}

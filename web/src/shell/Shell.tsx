@@ -1,0 +1,179 @@
+/** The frame of the workbench: rail, list, the screen in the middle, and the panel beside it. */
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { Bell, Command as CommandIcon, Inbox as InboxIcon, PanelLeft, Settings } from 'lucide-react';
+import { useCallback, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { staleness } from '../api/client';
+import { useAsks, useVersion } from '../api/queries';
+import { useOnline } from '../inbox/changes';
+import { Inbox } from '../inbox/Inbox';
+import { listenForKeys, useCommands } from './commands';
+import { Palette } from './Palette';
+import { Shortcuts } from './Shortcuts';
+import { TextPrompt } from './prompt';
+import { Toasts } from './toast';
+
+const NARROW = '(max-width: 900px)';
+const narrowQuery = () => window.matchMedia(NARROW);
+export const useNarrow = () =>
+  useSyncExternalStore((watcher) => {
+    const query = narrowQuery();
+    query.addEventListener('change', watcher);
+    return () => query.removeEventListener('change', watcher);
+  }, () => narrowQuery().matches);
+
+const openList = new EventTarget();
+export function ListButton() {
+  return <button type="button" className="icon-button only-narrow" aria-label="Sessions" title="Sessions" onClick={() => openList.dispatchEvent(new Event('open'))}><PanelLeft /></button>;
+}
+
+export function Shell() {
+  const navigate = useNavigate();
+  const narrow = useNarrow();
+  const [palette, setPalette] = useState(false);
+  const [shortcuts, setShortcuts] = useState(false);
+  const [sheet, setSheet] = useState(false);
+  const asks = useAsks().data?.asks ?? [];
+  const path = useRouterState({ select: (state) => state.location.pathname });
+
+  useEffect(() => listenForKeys(), []);
+  useEffect(() => setSheet(false), [path]);
+  useEffect(() => {
+    const open = () => setSheet(true);
+    openList.addEventListener('open', open);
+    return () => openList.removeEventListener('open', open);
+  }, []);
+  const focusComposer = () => document.querySelector<HTMLElement>('[data-composer]')?.focus();
+  useCommands([
+    { id: 'palette', label: 'Go to or do…', keys: 'mod+k', typing: true, hidden: true, run: () => setPalette(true) },
+    { id: 'new', label: 'New session', keys: 'c', run: () => void navigate({ to: '/' }).then(() => window.setTimeout(focusComposer, 50)) },
+    { id: 'focus', label: 'Write a message', keys: '/', run: focusComposer },
+    { id: 'sessions', label: 'Search sessions', keys: 'g s', run: () => { setSheet(narrow); window.setTimeout(() => document.querySelector<HTMLElement>('[data-search]')?.focus(), 60); } },
+    { id: 'waiting', label: 'Next waiting ask', keys: 'g w', run: () => void nextAsk() },
+    { id: 'settings', label: 'Settings', keys: 'g ,', run: () => void navigate({ to: '/settings/$page', params: { page: 'models' } }) },
+    { id: 'shortcuts', label: 'Keyboard shortcuts', keys: '?', run: () => setShortcuts(true) },
+  ]);
+  const nextAsk = async () => {
+    const first = asks[0];
+    if (!first) return void navigate({ to: '/waiting' });
+    const here = [...document.querySelectorAll<HTMLElement>('[data-ask]')];
+    const next = here[(here.findIndex((card) => card.contains(document.activeElement)) + 1) % Math.max(1, here.length)];
+    if (next) return next.focus();
+    await navigate({ to: '/s/$id', params: { id: first.session } });
+    focusWhenThere(`[data-ask="${CSS.escape(first.ask.id)}"]`);
+  };
+
+  return (
+    <div className="shell">
+      <div className="banners"><Banners /></div>
+      <nav className="rail" aria-label="Main">
+        <img className="mark" src="/icon.svg" alt="Weft" />
+        <Link to="/" activeOptions={{ exact: false }} className={path === '/' || path.startsWith('/s/') ? 'active' : ''} title="Sessions (g s)" aria-label="Sessions"><InboxIcon /></Link>
+        <Link to="/waiting" title="Waiting for you (g w)" aria-label={`Waiting for you: ${asks.length}`}><Bell />{asks.length > 0 ? <span className="count">{asks.length}</span> : null}</Link>
+        <button type="button" title="Go to or do (Ctrl+K)" aria-label="Command palette" onClick={() => setPalette(true)}><CommandIcon /></button>
+        <span className="grow spacer" />
+        <Link to="/settings/$page" params={{ page: 'models' }} className={path.startsWith('/settings') ? 'active' : ''} title="Settings" aria-label="Settings"><Settings /></Link>
+      </nav>
+      {narrow ? null : <aside className={path.startsWith('/settings') ? 'list none' : 'list'} aria-label="Sessions"><Inbox /></aside>}
+      <Outlet />
+      {narrow && sheet ? (
+        <>
+          <div className="overlay" onClick={() => setSheet(false)} />
+          <div className="sheet" role="dialog" aria-label="Sessions" onKeyDown={(event) => event.key === 'Escape' && setSheet(false)}><aside className="list"><Inbox onPick={() => setSheet(false)} /></aside></div>
+        </>
+      ) : null}
+      <Palette open={palette} onOpenChange={setPalette} />
+      <Shortcuts open={shortcuts} onOpenChange={setShortcuts} />
+      <TextPrompt />
+      <Toasts />
+    </div>
+  );
+}
+
+function focusWhenThere(selector: string, tries = 40) {
+  const found = document.querySelector<HTMLElement>(selector);
+  if (found) found.focus();
+  else if (tries > 0) window.setTimeout(() => focusWhenThere(selector, tries - 1), 50);
+}
+
+function Banners() {
+  const stale = useSyncExternalStore(staleness.subscribe, staleness.get);
+  const online = useOnline();
+  const version = useVersion();
+  const [hidden, setHidden] = useState(() => sessionStorage.getItem('weft.offline-hint') === 'no');
+  return (
+    <>
+      {stale ? (
+        <div className="banner loud" role="alert"><span className="grow">Weft was upgraded. This page is from before; load it again to go on.</span><button type="button" className="button small primary" onClick={() => window.location.reload()}>Load again</button></div>
+      ) : null}
+      {!online ? <div className="banner loud" role="alert"><span className="grow">Weft does not answer. If it was stopped, start it with <code>weft serve</code>; this page goes on by itself.</span></div> : null}
+      {version.data?.offline && !hidden ? (
+        <div className="banner" role="note">
+          <span className="grow">No model is set up, so the small built-in offline model answers. It can read, search, quote and edit, but it does not think.</span>
+          <Link to="/settings/$page" params={{ page: 'models' }} className="button small">Add a model</Link>
+          <button type="button" className="button small" onClick={() => { sessionStorage.setItem('weft.offline-hint', 'no'); setHidden(true); }}>Later</button>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+const WIDTH = 'weft.panel.width';
+const clamp = (width: number) => Math.min(Math.max(width, 280), Math.max(320, window.innerWidth - 700));
+
+/** The panel: beside the session where there is room, over it where there is none. It remembers its width. */
+export function Side({ children, onClose }: { children: ReactNode; onClose: () => void }) {
+  const narrow = useNarrow();
+  const [width, setWidth] = useState(() => clamp(Number(localStorage.getItem(WIDTH)) || 380));
+  const resize = useCallback((next: number) => {
+    setWidth(clamp(next));
+    localStorage.setItem(WIDTH, String(clamp(next)));
+  }, []);
+  if (narrow) {
+    return (
+      <>
+        <div className="overlay" onClick={onClose} />
+        <div className="sheet right" role="dialog" aria-label="Panel" onKeyDown={(event) => event.key === 'Escape' && onClose()}>{children}</div>
+      </>
+    );
+  }
+  return (
+    <div className="side" style={{ width }}>
+      <div className="drag" role="separator" aria-orientation="vertical" aria-label="Width of the panel" aria-valuenow={width} aria-valuemin={280} aria-valuemax={1200} tabIndex={0}
+        onKeyDown={(event) => {
+          if (event.key === 'ArrowLeft') resize(width + 24);
+          if (event.key === 'ArrowRight') resize(width - 24);
+        }}
+        onPointerDown={(event) => {
+          const move = (moved: PointerEvent) => resize(window.innerWidth - moved.clientX);
+          const up = () => window.removeEventListener('pointermove', move);
+          window.addEventListener('pointermove', move);
+          window.addEventListener('pointerup', up, { once: true });
+          event.preventDefault();
+        }} />
+      {children}
+    </div>
+  );
+}
+
+export function NotFound() {
+  return (
+    <main className="main">
+      <header className="header"><ListButton /><h1>No such page</h1></header>
+      <div className="empty"><p>Nothing is at this address.</p><Link to="/" className="button">New session</Link></div>
+    </main>
+  );
+}
+
+/** Something in the page itself broke. The log is untouched; the page can be loaded again. */
+export function Trouble({ error }: { error: unknown }) {
+  return (
+    <main className="main">
+      <div className="empty" role="alert">
+        <h1>This page broke</h1>
+        <p>The session is not touched by it. Load the page again; if it breaks again, this is what to report:</p>
+        <pre className="output">{error instanceof Error ? error.message : String(error)}</pre>
+        <button type="button" className="button primary" onClick={() => window.location.reload()}>Load again</button>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,32 @@
+/** Every shortcut in one list. */
+import * as Dialog from '@radix-ui/react-dialog';
+import { keyWords } from './commands';
+
+export const SHORTCUTS: [string, string][] = [
+  ['mod+k', 'Go to or do'], ['c', 'New session'], ['/', 'Write a message'], ['g s', 'Search sessions'], ['g w', 'Next waiting ask'],
+  ['g ,', 'Settings'], [']', 'Panel'], ['escape', 'Stop the turn'], ['shift+tab', 'Next mode (safe, ask, auto)'], ['enter', 'Send; queue while it works'],
+  ['mod+enter', 'Steer while it works'], ['y', 'Allow once, in a focused ask'], ['n', 'Reject, in a focused ask'], ['?', 'This list'],
+];
+
+export function ShortcutTable() {
+  return (
+    <dl className="shortcuts">
+      {SHORTCUTS.map(([keys, does]) => <div key={keys}><dt>{does}</dt><dd><kbd>{keyWords(keys)}</kbd></dd></div>)}
+    </dl>
+  );
+}
+
+export function Shortcuts({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+  return (
+    <Dialog.Root open={open} onOpenChange={onOpenChange}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="overlay" />
+        <Dialog.Content className="dialog padded" aria-describedby={undefined}>
+          <Dialog.Title asChild><h1>Keyboard shortcuts</h1></Dialog.Title>
+          <ShortcutTable />
+          <Dialog.Close className="button">Close</Dialog.Close>
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

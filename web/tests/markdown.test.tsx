@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { describe, expect, it, vi } from 'vitest';
+import type { Cut } from '../src/markdown/Markdown';
+
+vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => {} });
+vi.stubGlobal('window', { matchMedia: () => ({ matches: false, addEventListener: () => {} }), addEventListener: () => {} });
+const { Markdown, cutBlocks, safeLink } = await import('../src/markdown/Markdown');
+const html = (text: string) => renderToStaticMarkup(<Markdown text={text} />);
+
+describe('markdown', () => {
+  it('draws what people write', () => {
+    const drawn = html('# Title\n\nSome **bold** and `code` & more.\n\n- one\n- [x] two\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n```rust\nfn main() {}\n```');
+    expect(drawn).toContain('<h3>Title</h3>');
+    expect(drawn).toContain('<strong>bold</strong>');
+    expect(drawn).toContain('<code>code</code> &amp; more.');
+    expect(drawn).toContain('type="checkbox"');
+    expect(drawn).toContain('<table>');
+    expect(drawn).toContain('fn main() {}');
+  });
+
+  it.each([
+    '<script>alert(1)</script>',
+    '<img src=x onerror=alert(1)>',
+    'text <b onmouseover=alert(1)>x</b>',
+    '[click](javascript:alert(1))',
+    '[click](JaVaScRiPt:alert(1))',
+    '[click](data:text/html,<script>alert(1)</script>)',
+    '![x](javascript:alert(1))',
+    '![x](https://tracker.example/pixel.png)',
+    '<svg/onload=alert(1)>',
+    '<iframe src="https://evil.example"></iframe>',
+    '[a](https://ok.example "title\" onclick=alert(1)")',
+    '| <img src=x onerror=alert(1)> |\n|---|\n| <script>1</script> |',
+    '> <form action=//evil.example>',
+  ])('never lets %s become markup', (hostile) => {
+    const drawn = html(hostile);
+    expect(drawn).not.toMatch(/<(script|img|svg|iframe|form|b|object|embed|style|link)\b/i);
+    expect(drawn).not.toMatch(/(href|src)="(javascript|data:text|vbscript)/i);
+    expect(drawn).not.toMatch(/<[^>]+\son\w+=/i);
+  });
+
+  it('leads only to the web and to mail', () => {
+    expect(safeLink('https://a.example/b')).toBe('https://a.example/b');
+    expect(safeLink('mailto:a@b.example')).toBe('mailto:a@b.example');
+    expect(safeLink('file:///etc/passwd')).toBeNull();
+    expect(safeLink(' java\nscript:alert(1)')).toBeNull();
+    expect(safeLink('/api/v1/sessions')).toBeNull();
+  });
+
+  it('cuts a growing text as it would cut the whole', () => {
+    const block = fc.constantFrom('One.', '# Head', '- a\n- b\n\n  more of b', '1. x\n2. y', '```js\nlet a = 1;\n\nlet b;\n```', '> said\nlazily', '| a |\n|---|\n| 1 |', '<div>\nx\n</div>', 'Title\n===', '    indented', '***', '[x]: https://a.example');
+    fc.assert(fc.property(fc.array(block, { maxLength: 8 }), fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (parts, steps) => {
+      const text = parts.join('\n\n');
+      let cut: Cut | null = null;
+      for (let end = 0, step = 0; end < text.length; step += 1) {
+        end = Math.min(text.length, end + (steps[step % steps.length] ?? 1));
+        cut = cutBlocks(text.slice(0, end), cut);
+      }
+      expect(cut?.blocks ?? []).toEqual(cutBlocks(text).blocks);
+    }));
+  });
+
+  it('leaves prices alone', () => {
+    expect(html('It costs $5 or $6 today.')).toContain('It costs $5 or $6 today.');
+  });
+});
