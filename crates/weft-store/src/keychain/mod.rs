@@ -2,8 +2,9 @@
 //! their own bus. Where none runs, or it is locked, that is said at once and quietly; nobody is asked
 //! for a password, and nothing waits longer than [`PATIENCE`].
 //!
-//! The bus is spoken to by hand (`bus`, `wire`): the usual libraries bring either an async runtime of
-//! their own and dozens of crates, a C library, or sockets that leak into the programs we start.
+//! The bus is spoken to by hand (`bus`, `wire`), for these few calls, which block: `rustbus` opens sockets
+//! that started programs inherit, libdbus is C, and `zbus` would be some ten crates more and an async
+//! conversation. Should more of the bus ever be needed, `zbus` is the one to take.
 
 mod bus;
 mod wire;
