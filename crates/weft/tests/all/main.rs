@@ -17,6 +17,7 @@ mod chat;
 mod crash;
 mod inquiries;
 mod jobs;
+mod knowledge;
 mod language;
 mod peers;
 mod run;
