@@ -146,7 +146,7 @@ impl Knowledge {
             folder: self.folder.clone(),
             counts: self.tables.counts()?,
             model: self.embedder.name().to_owned(),
-            up_to_date: self.is_up_to_date()?,
+            up_to_date: self.is_up_to_date()? && self.is_complete()?,
             disk_bytes: disk_bytes(&self.folder),
         })
     }
@@ -168,8 +168,25 @@ impl Knowledge {
         Ok(of_text == generation && self.vectors.mark().unwrap_or(0) == generation)
     }
 
-    /// Brings both indexes up to what the tables have now.
-    pub(crate) fn catch_up(&mut self, _lock: &WriteLock) -> Result<(), KnowledgeError> {
+    /// Whether both indexes have as many chunks as the tables.
+    fn is_complete(&self) -> Result<bool, KnowledgeError> {
+        let chunks = self.tables.counts()?.chunks;
+        Ok(self.text.len() == chunks && self.vectors.len() as u64 == chunks)
+    }
+
+    /// Brings both indexes up to what the tables have now. An index that cannot be written to, such as
+    /// one that a killed process left files in, is made anew.
+    pub(crate) fn catch_up(&mut self, lock: &WriteLock) -> Result<(), KnowledgeError> {
+        match self.bring_up(lock) {
+            Err(KnowledgeError::Text(_) | KnowledgeError::Vector(_)) => {
+                (self.text, self.vectors) = anew(&self.folder, self.embedder.as_ref())?;
+                self.bring_up(lock)
+            }
+            other => other,
+        }
+    }
+
+    fn bring_up(&mut self, _lock: &WriteLock) -> Result<(), KnowledgeError> {
         let now = self.tables.generation()?;
         let mark = |knowledge: &Self| -> Result<(u64, u64), KnowledgeError> {
             let of_text = knowledge.text.mark().map_err(|error| KnowledgeError::Text(error.to_string()))?;

@@ -94,10 +94,7 @@ pub(crate) fn above(text: &str, start: usize, prefixes: &[&str]) -> (usize, Stri
         let from = line_start(text, begin - 1);
         let line = text.get(from..begin).unwrap_or_default().trim();
         let starts_block = line.starts_with("/*");
-        if in_block {
-            in_block = !starts_block;
-            doc.push(line);
-        } else if line.ends_with("*/") {
+        if in_block || line.ends_with("*/") {
             in_block = !starts_block;
             doc.push(line);
         } else if prefixes.iter().any(|prefix| line.starts_with(prefix)) {

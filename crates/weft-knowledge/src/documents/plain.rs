@@ -21,13 +21,13 @@ pub(super) fn blocks(text: &str, paged: bool) -> Vec<Block> {
             open = open && is_page && blocks.last().is_some_and(|block| !block.text.ends_with(['.', ':', '?', '!']));
             continue;
         }
-        if underline(words).is_some() {
-            if let Some(block) = blocks.last_mut().filter(|block| open && block.first == block.last) {
-                block.shape = Shape::Heading(underline(words).unwrap_or(1));
-                block.last = number;
-                open = false;
-                continue;
-            }
+        if let Some(level) = underline(words)
+            && let Some(block) = blocks.last_mut().filter(|block| open && block.first == block.last)
+        {
+            block.shape = Shape::Heading(level);
+            block.last = number;
+            open = false;
+            continue;
         }
         let numbered = number_at(words);
         // A heading stands alone; what goes on in the next line is a paragraph.

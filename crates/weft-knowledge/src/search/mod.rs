@@ -14,6 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 pub use self::hit::{Freshness, Hit};
+use self::names::NameHits;
 pub use self::question::Class;
 use crate::chunk::{Chunk, ChunkId, Kind};
 use crate::error::KnowledgeError;
@@ -22,8 +23,6 @@ use crate::knowledge::Knowledge;
 use crate::rank::{self, Candidates, Parts, Ranked, Weights};
 use crate::search::question::Question;
 
-/// Candidates of each search at least.
-const CANDIDATES: usize = rank::DEPTH;
 /// A meaning that is this far away is none.
 const LEAST_SIMILAR: f32 = 0.15;
 /// Tests tell less about a thing than the thing itself.
@@ -91,7 +90,7 @@ impl Knowledge {
             .search(&question.words, filter, wanted)
             .map_err(|error| KnowledgeError::Text(error.to_string()))?;
         let vector = self.similar(question, filter, wanted)?;
-        let (names, exact) = self.name_hits(question, filter)?;
+        let NameHits { hits: names, first: exact } = self.name_hits(question, filter)?;
         let candidates = Candidates { text, vector, names, graph: Vec::new() };
         let mut ranked = rank::fuse(&candidates, weights);
         let wants_tests = filter.kinds.contains(&Kind::Test) || question.about_tests;

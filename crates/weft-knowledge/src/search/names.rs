@@ -14,14 +14,17 @@ const MOST_NEAR: usize = 8;
 const MOST_FILES: usize = 8;
 const FILE_SHARE: f32 = 0.7;
 
+/// What was found by name.
+pub(super) struct NameHits {
+    /// With how well the name fits.
+    pub hits: Vec<(ChunkId, f32)>,
+    /// Those that come before everything else.
+    pub first: Vec<ChunkId>,
+}
+
 impl Knowledge {
-    /// Chunks of symbols that the question names, with how well the name fits, and those that come
-    /// before everything else.
-    pub(super) fn name_hits(
-        &self,
-        question: &Question,
-        filter: &Filter,
-    ) -> Result<(Vec<(ChunkId, f32)>, Vec<ChunkId>), KnowledgeError> {
+    /// The symbols and files that the question names.
+    pub(super) fn name_hits(&self, question: &Question, filter: &Filter) -> Result<NameHits, KnowledgeError> {
         let mut exact: Vec<(u8, Chunk)> = Vec::new();
         let mut hits: Vec<(ChunkId, f32)> = Vec::new();
         for name in &question.names {
@@ -53,7 +56,7 @@ impl Knowledge {
         if !question.is_name && first.len() > 3 {
             first.clear();
         }
-        Ok((hits, first))
+        Ok(NameHits { hits, first })
     }
 
     /// Symbols called exactly so, files at exactly that path. The number says how exact.

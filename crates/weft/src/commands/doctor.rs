@@ -78,7 +78,7 @@ pub fn sections(home: &Home, workspace: &Path) -> Vec<Section> {
     let rows = providers::all(home, &loaded.config);
     let key = |provider: &Provider| match &provider.key {
         KeySource::Environment(variable) => Finding::Good(format!("{}: key from {variable}", provider.config.name)),
-        KeySource::Vault => Finding::Good(format!("{}: key saved on this machine", provider.config.name)),
+        KeySource::Vault(_) => Finding::Good(format!("{}: key saved on this machine", provider.config.name)),
         KeySource::NotNeeded => Finding::Note(format!("{}: needs no key", provider.config.name)),
         KeySource::Missing => Finding::Note(format!("{}: no key", provider.config.name)),
     };
@@ -89,7 +89,7 @@ pub fn sections(home: &Home, workspace: &Path) -> Vec<Section> {
         section("Providers", rows.iter().map(key).collect()),
         section("Sandbox", sandbox(home, &loaded.config)),
         section("Web", web(home, &loaded.config)),
-        section("Language servers", language_servers(workspace)),
+        section("Language servers", language_servers(workspace, &loaded.config)),
         section("Database", database(home.clone(), loaded)),
     ]
 }

@@ -20,6 +20,7 @@ mod escapes;
 mod inquiries;
 mod jobs;
 mod keychain;
+mod knowledge;
 mod language;
 mod peers;
 mod run;

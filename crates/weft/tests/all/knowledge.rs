@@ -1,0 +1,75 @@
+//! Indexing and searching through the binary, and an index run that is killed again and again.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::world::{World, finish, signal};
+
+fn exported(world: &World) -> BTreeSet<String> {
+    world.weft(&["knowledge", "export"]).expect(0).stdout.lines().map(str::to_owned).collect()
+}
+
+fn files(world: &World, count: usize) {
+    for number in 0..count {
+        let text =
+            format!("/// Does {number}.\npub fn handle_{number}(x: u8) -> u8 {{\n    handle_{}(x)\n}}\n", number + 1);
+        std::fs::write(world.folder.path().join(format!("m{number}.rs")), text).unwrap();
+    }
+}
+
+#[test]
+fn a_folder_is_indexed_searched_and_asked() {
+    let world = World::new(Vec::new());
+    world.weft(&["search", "anything"]).expect(1).says("weft index");
+    files(&world, 3);
+    std::fs::write(world.folder.path().join("guide.md"), "# Guide\n\n`handle_1` is the entry.\n").unwrap();
+    world.weft(&["index"]).expect(0).says("4 files");
+    let hits = world.weft(&["search", "--json", "--limit", "3", "handle_1"]).expect(0);
+    let first: Value = serde_json::from_str(hits.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (first["path"].as_str(), first["line"].as_u64(), first["kind"].as_str()),
+        (Some("m1.rs"), Some(2), Some("function"))
+    );
+    assert!(
+        first["score"].as_f64().unwrap() > 0.0 && first["snippet"].as_str().unwrap().contains("handle_1"),
+        "{first}"
+    );
+    world.weft(&["graph", "callers", "handle_1"]).expect(0).says("m0.rs:2");
+    world.weft(&["graph", "docs", "handle_1"]).expect(0).says("guide.md:3");
+    world.weft(&["graph", "callers", "handle_99"]).expect(1).says("No symbol here is called `handle_99`");
+    world.weft(&["search", "--kind", "nonsense", "x"]).expect(2);
+    world.weft(&["knowledge", "rebuild"]).expect(0);
+    world.weft(&["knowledge", "status"]).expect(0).says("up to date");
+}
+
+#[test]
+fn a_killed_index_run_leaves_a_right_index() {
+    let world = World::new(Vec::new());
+    files(&world, 120);
+    let mut seed = 12_345u64;
+    for round in 0..50 {
+        // Something has changed each time, so that there is always work to be killed in.
+        let text = format!("pub fn changed_{round}() {{ handle_{round}(1); }}\n");
+        std::fs::write(world.folder.path().join(format!("m{round}.rs")), text).unwrap();
+        let child = world.command(&["index"]).spawn().unwrap();
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        std::thread::sleep(Duration::from_millis(1 + (seed >> 33) % 120));
+        signal(&child, rustix::process::Signal::KILL);
+        finish(child);
+        if round % 10 == 9 {
+            // Whatever is there can be searched, and is whole.
+            world.weft(&["knowledge", "status"]).expect(0).says("up to date");
+        }
+    }
+    world.weft(&["index"]).expect(0);
+    let status = world.weft(&["knowledge", "status", "--json"]).expect(0);
+    let status: Value = serde_json::from_str(&status.stdout).unwrap();
+    assert_eq!(status["up_to_date"], true, "{status}");
+    let known = exported(&world);
+    std::fs::remove_dir_all(status["folder"].as_str().unwrap()).unwrap();
+    world.weft(&["index"]).expect(0);
+    assert_eq!(known, exported(&world));
+    world.weft(&["search", "changed_49"]).expect(0).says("m49.rs:1");
+}
