@@ -11,6 +11,12 @@ const FILES = {
   'check.sh': 'echo "test short_prompts_pass ... ok"\necho "test long_prompts_wait ... ok"\necho "2 passed"\n',
 };
 
+async function named(world, page, title) {
+  const id = new URL(page.url()).pathname.split('/').pop();
+  await world.api(`sessions/${id}`, { method: 'PATCH', body: JSON.stringify({ title }) });
+  await page.locator('.entry-link', { hasText: title }).waitFor();
+}
+
 test('pictures for the README', { timeout: 90_000 }, async () => {
   const world = await World.start({ script: 'pictures.json', files: FILES });
   try {
@@ -19,14 +25,15 @@ test('pictures for the README', { timeout: 90_000 }, async () => {
     for (const words of ['Write the release notes for 0.2', 'Does the sandbox hold here?']) {
       await say(page, words);
       await page.locator('.row-end').waitFor();
+      await named(world, page, words);
       await page.getByRole('link', { name: 'New session' }).click();
       await page.getByText('What should be done?').waitFor();
     }
     await say(page, 'Long prompts pass the rate limit. Find out why, fix it, and show that it is fixed.');
     await page.getByRole('button', { name: /Allow once/ }).waitFor();
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
-    await page.getByText('Long prompts pass the rate limit', { exact: true }).first().waitFor({ timeout: 3000 }).catch(() => {});
-    await page.mouse.move(700, 20);
+    await named(world, page, 'Long prompts pass the rate limit');
+    await page.mouse.move(700, 640);
     await page.waitForTimeout(300);
     await page.screenshot({ path: join(SHOTS, 'readme-ask.png') });
     await page.getByRole('button', { name: /Allow once/ }).click();
@@ -37,7 +44,7 @@ test('pictures for the README', { timeout: 90_000 }, async () => {
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
     await page.getByRole('button', { name: 'Panel', exact: true }).click();
     await page.locator('.trace-card').first().waitFor();
-    await page.mouse.move(700, 20);
+    await page.mouse.move(700, 640);
     await page.waitForTimeout(300);
     await page.screenshot({ path: join(SHOTS, 'readme-session.png') });
     if (process.env.WEFT_README) {

@@ -165,6 +165,19 @@ inWorld('stop ends a turn', {}, async (world) => {
   await page.getByRole('button', { name: 'Go on' }).waitFor();
 });
 
+inWorld('a running command shows its output, and a word in between reaches the model', { mode: 'auto' }, async (world) => {
+  const page = await world.page();
+  await say(page, 'Please run it.');
+  await page.locator('.output.live', { hasText: 'line 2' }).waitFor();
+  await shoot(page, 'running');
+  const box = page.locator('[data-composer]');
+  await box.fill('Faster, please');
+  await box.press('Control+Enter');
+  await text(page, 'I hurry.');
+  await text(page, 'While it worked');
+  assert.equal(await count(page, '.row-said'), 2);
+});
+
 inWorld('a failing model says what happened and what to do', {}, async (world) => {
   const page = await world.page();
   await say(page, 'Please fail.');
@@ -369,6 +382,7 @@ inWorld('a tab from before an upgrade is told to load again', {}, async (world) 
     await route.fulfill({ response, headers: { ...response.headers(), 'x-weft-version': '99.0.0' } });
   });
   await page.locator('.rail').getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Usage' }).click();
   await text(page, 'Weft was upgraded.');
 });
 

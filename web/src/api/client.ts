@@ -3,6 +3,8 @@
  * Nothing here leaves the machine; the address is always the page's own.
  */
 
+import { cell } from '../shell/cell';
+
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -20,22 +22,12 @@ type Query = Record<string, string | number | boolean | undefined | null>;
 
 /** The version of the program that served this page; empty while developing. */
 const loaded = () => document.querySelector('meta[name="weft-version"]')?.getAttribute('content') ?? '';
-let stale = false;
-const staleWatchers = new Set<() => void>();
-
-export const staleness = {
-  subscribe(watcher: () => void) {
-    staleWatchers.add(watcher);
-    return () => staleWatchers.delete(watcher);
-  },
-  get: () => stale,
-};
+/** Whether the server is another version than the one that this page came from. */
+export const stale = cell(false);
 
 function notice(version: string | null) {
   const mine = loaded();
-  if (stale || !version || !mine || mine.startsWith('%') || mine === version) return;
-  stale = true;
-  for (const watcher of staleWatchers) watcher();
+  if (version && mine && !mine.startsWith('%') && mine !== version) stale.set(true);
 }
 
 export function address(path: string, query?: Query): string {

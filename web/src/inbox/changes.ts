@@ -2,16 +2,15 @@
  * What changes in any session, heard once for all tabs: a browser opens only a few connections to one
  * server, so one tab listens and tells the others.
  */
-import { useSyncExternalStore } from 'react';
 import { address } from '../api/client';
 import { queries, sessionChanged, sessionRemoved } from '../api/queries';
 import { listen } from '../api/stream';
 import type { SessionRow } from '../api/types';
+import { cell, useCell } from '../shell/cell';
 import { notifyWaiting } from './notify';
 
 type Change = { session: SessionRow } | { removed: string } | { asks: number } | { online: boolean };
-let online = true;
-const watchers = new Set<() => void>();
+const online = cell(true);
 
 function apply(change: Change, leading: boolean) {
   if ('session' in change) {
@@ -19,11 +18,10 @@ function apply(change: Change, leading: boolean) {
     if (leading) notifyWaiting(change.session);
   } else if ('removed' in change) sessionRemoved(change.removed);
   else if ('asks' in change) void queries.invalidateQueries({ queryKey: ['asks'] });
-  else if (change.online !== online) {
-    online = change.online;
-    for (const watcher of watchers) watcher();
+  else if (change.online !== online.get()) {
+    online.set(change.online);
     // What happened meanwhile was not heard.
-    if (online) void queries.invalidateQueries();
+    if (change.online) void queries.invalidateQueries();
   }
 }
 
@@ -52,8 +50,4 @@ export function hearChanges(): void {
   else void lead();
 }
 
-export const useOnline = () =>
-  useSyncExternalStore((watcher) => {
-    watchers.add(watcher);
-    return () => watchers.delete(watcher);
-  }, () => online);
+export const useOnline = () => useCell(online);

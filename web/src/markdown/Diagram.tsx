@@ -3,6 +3,12 @@ import mermaid from 'mermaid';
 import { useEffect, useId, useState } from 'react';
 import { useTheme } from '../theme/useTheme';
 
+/**
+ * The library measures labels in the page before it draws, so tags in them must not get that far. Line breaks
+ * and the double brackets of class diagrams stay.
+ */
+export const withoutTags = (source: string) => source.replace(/(?<!<)<(?=[a-z/!])(?!br\s*\/?>)/gi, '‹');
+
 export default function Diagram({ source, onSource }: { source: string; onSource: () => void }) {
   const { dark } = useTheme();
   const id = useId().replace(/[^a-zA-Z0-9]/g, '');
@@ -10,7 +16,7 @@ export default function Diagram({ source, onSource }: { source: string; onSource
   useEffect(() => {
     let current = true;
     mermaid.initialize({ startOnLoad: false, securityLevel: 'strict', theme: dark ? 'dark' : 'neutral', htmlLabels: false, flowchart: { htmlLabels: false }, maxTextSize: 50_000, fontFamily: 'sans-serif' });
-    mermaid.render(`m${id}`, source).then(
+    mermaid.render(`m${id}`, withoutTags(source)).then(
       ({ svg }) => current && setState({ url: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` }),
       (error: unknown) => current && setState({ problem: error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'It cannot be read.' }),
     );

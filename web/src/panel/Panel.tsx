@@ -1,7 +1,7 @@
 /** Beside the session: its trace, its files, what the model sees, what it cost. It remembers its tab. */
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
-import { useEffect, type ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { api, explain } from '../api/client';
 import type { ContextParts } from '../api/types';
 import { Diff } from '../session/Diff';
@@ -9,7 +9,7 @@ import type { View } from '../session/fold';
 import { undo } from '../session/SessionPage';
 import type { SessionState, SessionStore } from '../session/store';
 import { counted, dollars, duration, tokens } from '../session/words';
-import { useNarrow } from '../shell/Shell';
+import { useWidth } from '../shell/useWidth';
 import { Trace } from './Trace';
 
 const TABS = [['trace', 'Trace'], ['files', 'Files'], ['context', 'Context'], ['usage', 'Usage']] as const;
@@ -57,7 +57,8 @@ function Loaded({ query, children }: { query: { isPending: boolean; isError: boo
 }
 
 function Files({ id, view }: { id: string; view: View }) {
-  const narrow = useNarrow();
+  const place = useRef<HTMLDivElement>(null);
+  const wide = useWidth(place) > 720;
   const changes = view.turns.filter((turn) => turn.files.length > 0);
   const diff = useQuery({
     queryKey: ['diff', id, changes.map((turn) => `${turn.number}${turn.undone}`).join()],
@@ -65,7 +66,7 @@ function Files({ id, view }: { id: string; view: View }) {
   });
   const last = changes.at(-1);
   return (
-    <div className="scroll pad">
+    <div className="scroll pad" ref={place}>
       <Loaded query={diff}>
         {!diff.data?.diff.trim() ? <p className="muted">This session has changed no files{changes.some((turn) => turn.undone) ? ', or they were taken back' : ''}. What it changes is shown here, and can be taken back turn by turn.</p> : (
           <>
@@ -73,7 +74,7 @@ function Files({ id, view }: { id: string; view: View }) {
               <span className="grow meta">{counted(changes.length, 'turn')} changed files</span>
               {last && !last.undone ? <button type="button" className="button small" onClick={() => void undo(id, 'undo')}>Undo the last turn</button> : null}
             </div>
-            <Diff text={diff.data.diff} split={!narrow && document.querySelector('.side')?.clientWidth !== undefined && (document.querySelector('.side')?.clientWidth ?? 0) > 760} />
+            <Diff text={diff.data.diff} split={wide} />
           </>
         )}
       </Loaded>

@@ -1,7 +1,7 @@
 /** A recorded event as a trace card: its family, its sentence, its words for searching. Pure. */
 import type { Recorded } from '../api/events';
 import { textOf } from '../session/fold';
-import { answerWords, dollars, duration, endSentence, failureSentence, restoredSentence, tokens } from '../session/words';
+import { answerWords, counted, dollars, duration, endSentence, failureSentence, restoredSentence, tokens } from '../session/words';
 
 export type Family = 'you' | 'model' | 'tool' | 'ask' | 'system' | 'error';
 export const FAMILIES: Record<Family, string> = { you: 'You', model: 'Model', tool: 'Tools', ask: 'Asks', system: 'System', error: 'Errors' };
@@ -68,7 +68,7 @@ export function cardOf(event: Recorded): Card {
     case 'hook_ran':
       return card('system', `Hook ${event.hook}`, `${event.point}: ${event.result}`);
     case 'files_changed':
-      return card('tool', `${event.files.length + (event.more ?? 0)} files changed`, event.files.map((file) => file.path).join(', '));
+      return card('tool', `${counted(event.files.length + (event.more ?? 0), 'file')} changed`, event.files.map((file) => file.path).join(', '));
     case 'files_restored':
       return card('tool', restoredSentence(event));
     default:

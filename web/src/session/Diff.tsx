@@ -1,7 +1,9 @@
 /** A diff: unified, split where there is room and the person wants it, word marks, each file folds. */
 import { ChevronDown, ChevronRight } from 'lucide-react';
-import { memo, useMemo, useState, type ReactNode } from 'react';
-import { parseDiff, type DiffLine, type FileDiff, type Piece } from './diff';
+import { memo, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { highlight, languageOf, type Painted } from '../markdown/highlight';
+import { useTheme } from '../theme/useTheme';
+import { coloured, parseDiff, type DiffLine, type FileDiff, type Piece } from './diff';
 
 /** More lines than this are shown on request. */
 const FIRST_LINES = 120;
@@ -14,10 +16,33 @@ export const Diff = memo(function Diff({ text, path = '', split = false, heads =
   return <div className="diff">{files.map((file, index) => <OneFile key={index} file={file} split={split} head={heads} action={action} />)}</div>;
 });
 
+/** The colours of a file's lines, when they are there. A hunk is a part of a file, so they are a guess, as everywhere. */
+function usePainted(file: FileDiff): Painted | null {
+  const { dark } = useTheme();
+  const [painted, setPainted] = useState<{ file: FileDiff; lines: Painted } | null>(null);
+  useEffect(() => {
+    const language = languageOf(file.path);
+    if (!language || file.lines.length > 2_000) return;
+    let current = true;
+    const code = file.lines.map((line) => line.pieces.map((piece) => piece.text).join('')).join('\n');
+    void highlight(code, language, dark).then((lines) => {
+      if (current && lines) setPainted({ file, lines });
+    });
+    return () => {
+      current = false;
+    };
+  }, [file, dark]);
+  return painted?.file === file ? painted.lines : null;
+}
+
 function OneFile({ file, split, head, action }: { file: FileDiff; split: boolean; head: boolean; action?: (path: string) => ReactNode }) {
   const [open, setOpen] = useState(true);
   const [all, setAll] = useState(false);
-  const lines = all ? file.lines : file.lines.slice(0, FIRST_LINES);
+  const painted = usePainted(file);
+  const lines = useMemo(() => {
+    const whole = painted ? file.lines.map((line, index) => ({ ...line, pieces: coloured(line.pieces, painted[index]) })) : file.lines;
+    return all ? whole : whole.slice(0, FIRST_LINES);
+  }, [file, painted, all]);
   return (
     <section className="diff-file" aria-label={file.path || 'Changes'}>
       {head ? (
@@ -53,8 +78,11 @@ export function Counts({ added, removed }: { added?: number | null; removed?: nu
 
 const SIGNS = { added: '+', removed: '−', context: ' ', hunk: '', note: '' };
 
-function words(pieces: Piece[]) {
-  return pieces.map((piece, index) => (piece.marked ? <b key={index}>{piece.text}</b> : piece.text));
+function words(pieces: (Piece & { color?: string })[]) {
+  return pieces.map((piece, index) => {
+    const style = piece.color ? { color: piece.color } : undefined;
+    return piece.marked ? <b key={index} style={style}>{piece.text}</b> : <span key={index} style={style}>{piece.text}</span>;
+  });
 }
 
 function Unified({ lines }: { lines: DiffLine[] }) {

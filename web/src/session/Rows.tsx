@@ -67,15 +67,15 @@ function SaidRow({ row }: { row: Extract<Row, { type: 'said' }> }) {
   const { item, turn } = row;
   return (
     <div className="said">
-      <div className="said-text">
-        {item.steered ? <span className="meta">While it worked</span> : null}
-        <div className="said-words">{item.text}</div>
-        <Pictures images={item.images} />
-      </div>
       <div className="said-actions">
         <CopyButton text={item.text} label="Copy message" />
         <button type="button" className="icon-button" title="Edit and try again in a fork" aria-label="Edit and try again in a fork" onClick={() => edit(turn, item.input, item.text)}><Pencil /></button>
         <button type="button" className="icon-button" title="Fork from here" aria-label="Fork from here" onClick={() => fork(turn.seq - 1, item.input)}><GitFork /></button>
+      </div>
+      <div className="said-text">
+        {item.steered ? <span className="meta">While it worked</span> : null}
+        <div className="said-words">{item.text}</div>
+        <Pictures images={item.images} />
       </div>
     </div>
   );

@@ -33,6 +33,8 @@ export function StartPage() {
   const workspace = chosen ?? version?.workspace ?? '';
 
   useEffect(() => localStorage.setItem('weft.draft.new', text), [text]);
+  // From here on one can type; the speed test reads it.
+  useEffect(() => void performance.mark('weft-ready'), []);
 
   const start = async () => {
     const words = text.trim();

@@ -89,6 +89,26 @@ export function parseDiff(text: string, fallbackPath = ''): FileDiff[] {
   return files;
 }
 
+/** A line's pieces cut again where its colours change. */
+export function coloured(pieces: readonly Piece[], colours: readonly { content: string; color?: string }[] | undefined): (Piece & { color?: string })[] {
+  if (!colours || colours.map((colour) => colour.content).join('') !== pieces.map((piece) => piece.text).join('')) return [...pieces];
+  const cut: (Piece & { color?: string })[] = [];
+  const left = colours.map((colour) => ({ ...colour }));
+  for (const piece of pieces) {
+    let rest = piece.text;
+    while (rest !== '') {
+      const next = left[0];
+      if (!next) break;
+      const text = rest.slice(0, next.content.length);
+      if (text !== '') cut.push({ text, marked: piece.marked, color: next.color });
+      rest = rest.slice(text.length);
+      next.content = next.content.slice(text.length);
+      if (next.content === '') left.shift();
+    }
+  }
+  return cut;
+}
+
 function cleanPath(raw: string): string {
   const path = raw.split('\t')[0] ?? raw;
   if (path === '/dev/null') return '';

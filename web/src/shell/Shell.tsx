@@ -2,10 +2,11 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { Bell, Command as CommandIcon, Inbox as InboxIcon, PanelLeft, Settings } from 'lucide-react';
 import { useCallback, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
-import { staleness } from '../api/client';
+import { stale } from '../api/client';
 import { useAsks, useVersion } from '../api/queries';
 import { useOnline } from '../inbox/changes';
 import { Inbox } from '../inbox/Inbox';
+import { useCell } from './cell';
 import { listenForKeys, useCommands } from './commands';
 import { Palette } from './Palette';
 import { Shortcuts } from './Shortcuts';
@@ -96,13 +97,13 @@ function focusWhenThere(selector: string, tries = 40) {
 }
 
 function Banners() {
-  const stale = useSyncExternalStore(staleness.subscribe, staleness.get);
+  const old = useCell(stale);
   const online = useOnline();
   const version = useVersion();
   const [hidden, setHidden] = useState(() => sessionStorage.getItem('weft.offline-hint') === 'no');
   return (
     <>
-      {stale ? (
+      {old ? (
         <div className="banner loud" role="alert"><span className="grow">Weft was upgraded. This page is from before; load it again to go on.</span><button type="button" className="button small primary" onClick={() => window.location.reload()}>Load again</button></div>
       ) : null}
       {!online ? <div className="banner loud" role="alert"><span className="grow">Weft does not answer. If it was stopped, start it with <code>weft serve</code>; this page goes on by itself.</span></div> : null}

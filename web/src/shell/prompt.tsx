@@ -1,6 +1,6 @@
 /** One line of text from the person, in a dialog: `await askText({…})`, `null` when they leave it. */
 import * as Dialog from '@radix-ui/react-dialog';
-import { useSyncExternalStore } from 'react';
+import { cell, useCell } from './cell';
 
 interface Wanted {
   title: string;
@@ -8,25 +8,17 @@ interface Wanted {
   value: string;
   done: (text: string | null) => void;
 }
-let wanted: Wanted | null = null;
-const watchers = new Set<() => void>();
-function set(next: Wanted | null) {
-  wanted = next;
-  for (const watcher of watchers) watcher();
-}
+const wanted = cell<Wanted | null>(null);
 
 export function askText(what: Omit<Wanted, 'done'>): Promise<string | null> {
-  return new Promise((resolve) => set({ ...what, done: resolve }));
+  return new Promise((resolve) => wanted.set({ ...what, done: resolve }));
 }
 
 export function TextPrompt() {
-  const now = useSyncExternalStore((watcher) => {
-    watchers.add(watcher);
-    return () => watchers.delete(watcher);
-  }, () => wanted);
+  const now = useCell(wanted);
   if (!now) return null;
   const close = (text: string | null) => {
-    set(null);
+    wanted.set(null);
     now.done(text);
   };
   return (

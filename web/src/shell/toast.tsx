@@ -1,8 +1,8 @@
 /** Short messages at the edge: what was done, with a way back, and what went wrong, with what to do. */
 import { X } from 'lucide-react';
-import { useSyncExternalStore } from 'react';
 import { explain } from '../api/client';
 import { Sentence } from '../markdown/inline';
+import { cell, useCell } from './cell';
 
 interface Toast {
   id: number;
@@ -11,20 +11,15 @@ interface Toast {
   action?: { label: string; run: () => void };
 }
 const SHOWN_MS = 8_000;
-let toasts: readonly Toast[] = [];
+const toasts = cell<readonly Toast[]>([]);
 let count = 0;
-const watchers = new Set<() => void>();
 
-function set(next: readonly Toast[]) {
-  toasts = next;
-  for (const watcher of watchers) watcher();
-}
 function add(text: string, bad: boolean, action?: Toast['action']) {
   const id = ++count;
-  set([...toasts.slice(-3), { id, text, bad, action }]);
+  toasts.set([...toasts.get().slice(-3), { id, text, bad, action }]);
   window.setTimeout(() => dismiss(id), SHOWN_MS);
 }
-const dismiss = (id: number) => set(toasts.filter((toast) => toast.id !== id));
+const dismiss = (id: number) => toasts.set(toasts.get().filter((toast) => toast.id !== id));
 
 export const toast = {
   say: (text: string, action?: Toast['action']) => add(text, false, action),
@@ -35,10 +30,7 @@ export const toast = {
 };
 
 export function Toasts() {
-  const shown = useSyncExternalStore((watcher) => {
-    watchers.add(watcher);
-    return () => watchers.delete(watcher);
-  }, () => toasts);
+  const shown = useCell(toasts);
   return (
     <div className="toasts" role="status" aria-live="polite">
       {shown.map(({ id, text, bad, action }) => (

@@ -1,4 +1,5 @@
 /** Which theme is worn: one for the app, another for a workspace if the person wants; kept in this browser. */
+import { cell } from '../shell/cell';
 import { COLOUR_NAMES, THEMES, type Theme } from './themes';
 
 export type Brightness = 'system' | 'light' | 'dark';
@@ -16,10 +17,9 @@ export interface Look {
 
 const KEY = 'weft.theme';
 const PLAIN: Worn = { theme: 'Weft', brightness: 'system', workspaces: {} };
-const watchers = new Set<() => void>();
 let workspace = '';
 let worn: Worn = read();
-let look: Look = { worn, dark: false };
+export const look = cell<Look>({ worn, dark: false });
 
 function read(): Worn {
   try {
@@ -45,16 +45,10 @@ function paint() {
   (dark ? theme.dark : theme.light).forEach((colour, index) => root.style.setProperty(`--${COLOUR_NAMES[index]}`, colour));
   root.style.colorScheme = dark ? 'dark' : 'light';
   root.dataset['brightness'] = dark ? 'dark' : 'light';
-  look = { worn, dark };
-  for (const watcher of watchers) watcher();
+  look.set({ worn, dark });
 }
 
 export const wardrobe = {
-  get: () => look,
-  subscribe(watcher: () => void) {
-    watchers.add(watcher);
-    return () => watchers.delete(watcher);
-  },
   wear(change: Partial<Worn>) {
     worn = { ...worn, ...change };
     localStorage.setItem(KEY, JSON.stringify(worn));

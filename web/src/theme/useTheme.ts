@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
-import { wardrobe, type Look } from './theme';
+import { useCell } from '../shell/cell';
+import { look, type Look } from './theme';
 
-export const useTheme = (): Look => useSyncExternalStore(wardrobe.subscribe, wardrobe.get, wardrobe.get);
+export const useTheme = (): Look => useCell(look);
