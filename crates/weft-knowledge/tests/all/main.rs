@@ -1,6 +1,4 @@
 //! What crosses the parts of the crate: files on disk, indexed, searched, changed.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout)]
-
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
