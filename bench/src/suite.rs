@@ -11,7 +11,7 @@ use crate::report::{self, Line, Peer, Report, Unit, say};
 use crate::script::{Script, Server};
 use crate::single::{Bench, ROUNDS, Rounds};
 use crate::statistics::{largest, median, p95};
-use crate::{bare, bounds, load, long_session, many_sessions, process, sandbox};
+use crate::{bare, bounds, knowledge, load, long_session, many_sessions, process, sandbox};
 
 const STARTS: usize = 30;
 const RUNS: usize = 10;
@@ -38,6 +38,8 @@ pub struct Options {
     /// Only some of the benchmarks; then no report is written
     #[arg(long, value_enum)]
     only: Vec<Part>,
+    #[command(flatten)]
+    knowledge: knowledge::Options,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -49,6 +51,7 @@ enum Part {
     Long,
     List,
     Sandbox,
+    Knowledge,
     Peers,
 }
 
@@ -88,6 +91,9 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         for line in sandbox::overhead(&options.weft)? {
             report.add(line)?;
         }
+    }
+    if wanted(Part::Knowledge) {
+        knowledge::measure(&options.knowledge, work.path(), &mut |line| report.add(line))?;
     }
     if let Some(folder) = options.peers.as_deref().filter(|_| wanted(Part::Peers)) {
         peers(&bench, &weft, folder, &mut report)?;
