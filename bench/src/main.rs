@@ -3,6 +3,8 @@
 mod bare;
 mod bounds;
 mod guard;
+mod knowledge;
+mod knowledge_beir;
 mod load;
 mod long_session;
 mod machine;
@@ -58,6 +60,18 @@ enum Command {
         #[arg(long)]
         rounds: usize,
     },
+    /// Measure knowledge alone, and write no report
+    Knowledge(knowledge::Options),
+    /// Search what is known of a folder, in this process
+    KnowledgeSearch {
+        #[arg(long)]
+        home: PathBuf,
+        #[arg(long)]
+        folder: PathBuf,
+        /// One question per line
+        #[arg(long)]
+        questions: PathBuf,
+    },
     /// Fill a home with one very long session and print its id
     LongSession {
         #[arg(long)]
@@ -88,6 +102,16 @@ fn main() -> anyhow::Result<()> {
         Command::Bare { url, sessions, rounds } => {
             let outcome = runtime()?.block_on(bare::run(&url, sessions, rounds))?;
             report::say(&serde_json::to_string(&outcome)?)
+        }
+        Command::Knowledge(options) => {
+            report::say(report::HEAD.trim_end())?;
+            let mut report = report::Report::default();
+            let beside = std::env::current_exe()?;
+            let work = beside.parent().unwrap_or(std::path::Path::new("."));
+            knowledge::measure(&options, work, &mut |line| report.add(line))
+        }
+        Command::KnowledgeSearch { home, folder, questions } => {
+            report::say(&serde_json::to_string(&knowledge::search(&home, &folder, &questions)?)?)
         }
         Command::LongSession { home, workspace } => {
             let written = runtime()?.block_on(long_session::write(&home, &workspace))?;

@@ -9,6 +9,10 @@ pub fn p95(values: &[f64]) -> f64 {
     percentile(values, 95)
 }
 
+pub fn p99(values: &[f64]) -> f64 {
+    percentile(values, 99)
+}
+
 pub fn largest(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
 }

@@ -11,7 +11,7 @@ use crate::report::{self, Line, Peer, Report, Unit, say};
 use crate::script::{Script, Server};
 use crate::single::{Bench, ROUNDS, Rounds};
 use crate::statistics::{largest, median, p95};
-use crate::{bare, bounds, guard, load, long_session, many_sessions, process, sandbox, search, serve};
+use crate::{bare, bounds, guard, knowledge, load, long_session, many_sessions, process, sandbox, search, serve};
 
 const STARTS: usize = 30;
 const RUNS: usize = 10;
@@ -38,6 +38,8 @@ pub struct Options {
     /// Only some of the benchmarks; then no report is written
     #[arg(long, value_enum)]
     only: Vec<Part>,
+    #[command(flatten)]
+    knowledge: knowledge::Options,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -52,6 +54,7 @@ enum Part {
     Guard,
     Search,
     Serve,
+    Knowledge,
     Peers,
 }
 
@@ -105,6 +108,9 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         for line in serve::measure(&options.weft, folder.path())? {
             report.add(line)?;
         }
+    }
+    if wanted(Part::Knowledge) {
+        knowledge::measure(&options.knowledge, work.path(), &mut |line| report.add(line))?;
     }
     if let Some(folder) = options.peers.as_deref().filter(|_| wanted(Part::Peers)) {
         peers(&bench, &weft, folder, &mut report)?;

