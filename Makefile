@@ -20,8 +20,9 @@ build:
 WEB_PEERS := web/node_modules/.installed
 WEB_SOURCES := $(shell find web/src web/public web/index.html web/vite.config.ts web/tsconfig.json -type f 2>/dev/null)
 web: web/dist/index.html ## Build the web app (needs Node)
+# Not `npm ci`: it refuses a lock file that leaves out the packages of platforms that the registry does not offer.
 $(WEB_PEERS): web/package.json web/package-lock.json
-	cd web && npm ci --no-audit --no-fund --loglevel=error
+	cd web && npm install --no-save --no-audit --no-fund --loglevel=error
 	touch $@
 web/dist/index.html: $(WEB_PEERS) $(WEB_SOURCES)
 	cd web && npm run build
