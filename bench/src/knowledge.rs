@@ -183,7 +183,7 @@ fn embedding(collection: &Collection, embedder: &dyn Embedder) -> anyhow::Result
         anyhow::ensure!(embedder.embed(&texts)?.len() == texts.len());
     }
     let rate = (rounds * bytes) as f64 / 1e6 / begun.elapsed().as_secs_f64();
-    let note = format!("{:.0} MB of abstracts, all cores, nothing seen before", (rounds * bytes) as f64 / 1e6);
+    let note = format!("{:.0} MB of abstracts {rounds} times over, all cores", bytes as f64 / 1e6);
     Ok(Line::new("knowledge: static embedding, per second", Unit::Megabytes, rate).at_least(8.0).note(note))
 }
 
@@ -323,7 +323,7 @@ fn hybrid(
     let all: Vec<&str> = pieces.take(count).collect();
     let mut bytes = 0;
     for (number, pieces) in all.chunks(100).enumerate() {
-        // A heading for each, so that each is a chunk.
+        // Short neighbours are searched together, so there are fewer chunks than pieces; the line says how many.
         let text: String = pieces.iter().map(|piece| format!("{piece}\n\n---\n\n")).collect();
         bytes += text.len();
         fs::write(folder.join(format!("{number}.md")), text)?;
