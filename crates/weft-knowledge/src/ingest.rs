@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use rustix::fs::{Mode, OFlags};
+
 use crate::chunk::{Domain, Language};
 use crate::parsed::Parsed;
 use crate::{code, documents, language};
@@ -88,12 +90,14 @@ pub(crate) fn read(root: &Path, found: &Found, known: Option<&[u8]>) -> Read {
 
 /// Links are not followed, and what is not a file (a pipe would never end) is not read.
 fn bytes_of(root: &Path, path: &str, limit: u64) -> std::io::Result<Vec<u8>> {
-    let path = root.join(path);
-    if !path.symlink_metadata()?.is_file() {
+    // What was opened is looked at, not the name, which may lead elsewhere by now.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = File::from(rustix::fs::open(root.join(path), flags, Mode::empty())?);
+    if !file.metadata()?.is_file() {
         return Err(std::io::ErrorKind::NotFound.into());
     }
     let mut bytes = Vec::new();
-    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    file.take(limit + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

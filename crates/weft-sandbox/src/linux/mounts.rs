@@ -76,6 +76,9 @@ pub fn lay_ground(policy: &Policy) -> Result<(), EnterError> {
 /// What each command has of its own: processes to see, terminals, shared memory, and what came into
 /// being since the ground was laid.
 pub fn finish(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
+    if order.ground.is_some() {
+        mend(&order.policy)?;
+    }
     own_processes(order)?;
     let shared = MountFlags::NOSUID | MountFlags::NODEV;
     mount("tmpfs", "/dev/shm", "tmpfs", shared, c"mode=1777").doing("make /dev/shm")?;
@@ -90,6 +93,19 @@ pub fn finish(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
         if is_socket {
             attach(&clone(Path::new(BLANK_FILE), false)?, path)?;
         }
+    }
+    Ok(())
+}
+
+/// A mount goes when the file under it is replaced, in every world at once, and the new file may even
+/// have the old one's number. So what a ground protects and hides is looked at once more.
+fn mend(policy: &Policy) -> Result<(), EnterError> {
+    let is_bare = |path: &Path| fs::symlink_metadata(path).is_ok() && !is_mount(path).unwrap_or(false);
+    for path in policy.protected.iter().filter(|path| is_bare(path)) {
+        protect(path, &policy.writable)?;
+    }
+    for path in policy.unreadable.iter().filter(|path| is_bare(path)) {
+        hide(path)?;
     }
     Ok(())
 }

@@ -72,6 +72,22 @@ fn what_came_into_being_after_the_ground_is_noticed() {
     assert!(!ground.is_for(&world.order(layers)));
 }
 
+/// Replacing a file takes the mount on it away, and the new one may have the old one's number.
+#[test]
+fn a_file_that_was_replaced_is_protected_and_hidden_again() {
+    let Some(layers) = world::full() else { return };
+    let world = World::new();
+    let (_ground, order) = grounded(&world, layers);
+    for name in ["ws/.git/config", "home/.netrc"] {
+        let (new, old) = (world.path("outside/new"), world.path(name));
+        std::fs::write(&new, world::SECRET).unwrap();
+        std::fs::rename(&new, &old).unwrap();
+    }
+    let (_, output) = run(&world, &order, "echo evil >> .git/config; cat $HOME/.netrc");
+    assert_eq!(std::fs::read_to_string(world.path("ws/.git/config")).unwrap(), world::SECRET, "{output}");
+    assert!(!output.contains(world::SECRET), "{output}");
+}
+
 #[test]
 fn what_is_reserved_is_laid_for_each_command() {
     let Some(layers) = world::full() else { return };
