@@ -8,6 +8,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::chunk::{Domain, Language};
 use crate::parsed::Parsed;
@@ -92,7 +93,12 @@ pub(crate) fn read(root: &Path, found: &Found, known: Option<&[u8]>) -> Read {
 fn bytes_of(root: &Path, path: &str, limit: u64) -> std::io::Result<Vec<u8>> {
     // What was opened is looked at, not the name, which may lead elsewhere by now.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = File::from(rustix::fs::open(root.join(path), flags, Mode::empty())?);
+    let file = match rustix::fs::open(root.join(path), flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        // A link, or a socket.
+        Err(Errno::LOOP | Errno::NXIO) => return Err(std::io::ErrorKind::NotFound.into()),
+        Err(error) => return Err(error.into()),
+    };
     if !file.metadata()?.is_file() {
         return Err(std::io::ErrorKind::NotFound.into());
     }
