@@ -116,6 +116,7 @@ impl Witness for AuditWitness {
             Moment::LedOn { followed } => {
                 ("network.led_on", if followed { Outcome::Allowed } else { Outcome::Denied }, json!({}))
             }
+            Moment::Appeared { put_aside } => ("file.appeared", Outcome::Denied, json!({ "put_aside": put_aside })),
             Moment::JobEnded { exit_code } => {
                 let outcome = if exit_code == Some(0) { Outcome::Allowed } else { Outcome::Error };
                 ("job.ended", outcome, json!({ "exit_code": exit_code }))
@@ -126,7 +127,14 @@ impl Witness for AuditWitness {
             fields.insert("call".to_owned(), json!(deed.call));
             fields.insert("summary".to_owned(), json!(deed.summary));
         }
+        let severity = match deed.moment {
+            Moment::Appeared { .. } => Severity::Security,
+            Moment::Begun { .. } | Moment::Ended { .. } | Moment::LedOn { .. } | Moment::JobEnded { .. } => {
+                Severity::Info
+            }
+        };
         self.audit.record(Entry {
+            severity,
             session: Some(deed.session),
             project: Some(deed.workspace.to_string_lossy().into_owned()),
             target,

@@ -87,7 +87,8 @@ impl Ground {
 /// Which files stand behind the names in a policy. What is reserved comes and goes with commands, and
 /// is laid anew for each.
 fn files(policy: &Policy) -> Vec<Option<(u64, u64)>> {
-    let protected = policy.protected.iter().filter(|path| !policy.reserved.contains(path));
+    let reserved = |path: &&PathBuf| policy.reserved.iter().any(|reserved| reserved.path == **path);
+    let protected = policy.protected.iter().filter(|path| !reserved(path));
     let others = [&policy.writable, &policy.unreadable, &policy.readable].into_iter().flatten();
     let file = |path: &PathBuf| fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()));
     protected.chain(others).chain([&policy.temp]).map(file).collect()

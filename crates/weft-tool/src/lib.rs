@@ -27,6 +27,7 @@ pub mod toolbox;
 pub mod web;
 
 mod admit;
+mod aside;
 mod capture;
 mod changes;
 mod diff;

@@ -112,27 +112,16 @@ fn is_of_a_process(path: &Path) -> bool {
 }
 
 /// Whether something here decides what runs later: git's and Weft's own files, and what shells and
-/// programs start with.
+/// programs start with. The sandbox holds commands to the same list.
 pub(crate) fn is_protected(relative: &Path) -> bool {
-    const FOLDERS: [&str; 3] = [".git", ".weft", ".ssh"];
-    const FILES: [&str; 14] = [
-        ".bashrc",
-        ".bash_profile",
-        ".bash_login",
-        ".bash_logout",
-        ".profile",
-        ".zshrc",
-        ".zshenv",
-        ".zprofile",
-        ".zlogin",
-        ".inputrc",
-        ".gitconfig",
-        ".gitmodules",
-        ".mcp.json",
-        ".envrc",
-    ];
-    let is = |name: &OsStr, known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
-    names(relative).any(|name| is(name, &FOLDERS)) || relative.file_name().is_some_and(|name| is(name, &FILES))
+    const OTHERS: [&str; 3] = [".git", ".ssh", ".gitmodules"];
+    let names: Vec<&OsStr> = names(relative).collect();
+    OTHERS.iter().chain(&weft_sandbox::usual::STARTUP).any(|known| {
+        let known: Vec<&str> = known.split('/').collect();
+        names
+            .windows(known.len())
+            .any(|found| found.iter().zip(&known).all(|(one, other)| one.eq_ignore_ascii_case(other)))
+    })
 }
 
 fn names(path: &Path) -> impl Iterator<Item = &OsStr> {

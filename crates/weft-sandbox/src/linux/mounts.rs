@@ -85,8 +85,13 @@ pub fn finish(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
     let terminals = MountFlags::NOSUID | MountFlags::NOEXEC;
     let options = c"newinstance,ptmxmode=0666,mode=0600";
     mount("devpts", "/dev/pts", "devpts", terminals, options).doing("make /dev/pts")?;
-    for path in &order.policy.reserved {
-        lay_read_only(path)?;
+    for reserved in &order.policy.reserved {
+        protect(&reserved.path, &order.policy.writable)?;
+    }
+    if order.lasting {
+        for folder in &order.policy.quiet {
+            lay_read_only(folder)?;
+        }
     }
     for path in sockets {
         let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
@@ -261,19 +266,14 @@ fn hide(path: &Path) -> Result<(), EnterError> {
     }
 }
 
-/// Puts an empty folder where none must be made, and holds the lock that says so. The lock lives as
-/// long as the first process.
+/// Puts something where nothing must be made, and holds the lock that says so. The lock lives as long
+/// as the first process.
 pub fn reserve(order: &Order) -> Result<Option<File>, EnterError> {
     let Some(path) = order.lock.as_ref().filter(|_| !order.policy.reserved.is_empty()) else { return Ok(None) };
     let lock = File::options().create(true).append(true).open(path).doing_at("open", path)?;
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockShared).doing_at("lock", path)?;
-    for folder in &order.policy.reserved {
-        match fs::create_dir(folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(error).doing_at("reserve", folder);
-            }
-            Ok(()) | Err(_) => {}
-        }
+    for reserved in &order.policy.reserved {
+        reserved.put().doing_at("reserve", &reserved.path)?;
     }
     Ok(Some(lock))
 }
