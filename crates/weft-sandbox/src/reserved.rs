@@ -8,6 +8,8 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 /// Says that a folder is a stand-in. It has no other meaning in a folder for one person.
@@ -80,6 +82,23 @@ impl Reserved {
     }
 }
 
+/// Puts all stand-ins there. They stay for as long as anybody holds what this returns, a lock that many
+/// can share.
+pub fn hold(lock: &Path, reserved: &[Reserved]) -> io::Result<File> {
+    let lock = File::options().create(true).append(true).open(lock)?;
+    flock(&lock, FlockOperation::LockShared)?;
+    reserved.iter().try_for_each(Reserved::put)?;
+    Ok(lock)
+}
+
+/// Takes them away, unless somebody holds them.
+pub fn clear_unless_held(lock: &Path, reserved: &[Reserved]) {
+    let Ok(lock) = File::open(lock) else { return };
+    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        reserved.iter().for_each(Reserved::clear);
+    }
+}
+
 /// It appears whole or not at all: git gives up over an empty one.
 fn put_file(path: &Path, text: &str) -> io::Result<()> {
     if fs::symlink_metadata(path).is_ok() {
@@ -93,7 +112,7 @@ fn put_file(path: &Path, text: &str) -> io::Result<()> {
     let _ = fs::remove_file(&beside);
     match put {
         // Some file systems have no second names.
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::EOPNOTSUPP)) => {
+        Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::PERM | Errno::OPNOTSUPP)) => {
             File::create_new(path)?.write_all(text.as_bytes())
         }
         put => put,

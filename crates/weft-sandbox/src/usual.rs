@@ -9,7 +9,7 @@ use crate::policy::{Limits, Network, Policy};
 use crate::reserved::Reserved;
 
 /// Folders with keys, passwords and cookies, from the person's home.
-const SECRET_FOLDERS: [&str; 20] = [
+pub const SECRET_FOLDERS: [&str; 20] = [
     ".ssh",
     ".aws",
     ".gnupg",
@@ -32,7 +32,8 @@ const SECRET_FOLDERS: [&str; 20] = [
     "Library/Keychains",
 ];
 
-const SECRET_FILES: [&str; 13] = [
+/// The same of files.
+pub const SECRET_FILES: [&str; 13] = [
     ".netrc",
     ".pypirc",
     ".npmrc",

@@ -24,6 +24,7 @@ pub mod service;
 pub mod shadow;
 pub mod tool;
 pub mod toolbox;
+pub mod walking;
 pub mod web;
 
 mod admit;

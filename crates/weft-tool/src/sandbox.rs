@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Deserializer};
 use weft_core::SessionId;
 pub use weft_sandbox::proxy::Domain;
@@ -376,13 +375,11 @@ impl Fence {
 }
 
 impl Drop for Fence {
-    /// Clears away what was reserved, unless another command still needs it.
+    /// Clears away what was reserved, unless a ground or another command still needs it.
     fn drop(&mut self) {
         let reserved = &self.order.policy.reserved;
-        let Some(lock) = self.order.lock.as_ref().filter(|_| !reserved.is_empty()) else { return };
-        let Ok(lock) = File::open(lock) else { return };
-        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            reserved.iter().for_each(weft_sandbox::Reserved::clear);
+        if let Some(lock) = self.order.lock.as_ref().filter(|_| !reserved.is_empty()) {
+            weft_sandbox::reserved::clear_unless_held(lock, reserved);
         }
     }
 }

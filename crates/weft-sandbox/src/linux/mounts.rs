@@ -18,6 +18,7 @@ use super::sys;
 use super::{Doing as _, EnterError};
 use crate::helper::Order;
 use crate::policy::Policy;
+use crate::reserved;
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
 const TAME: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
@@ -85,8 +86,8 @@ pub fn finish(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
     let terminals = MountFlags::NOSUID | MountFlags::NOEXEC;
     let options = c"newinstance,ptmxmode=0666,mode=0600";
     mount("devpts", "/dev/pts", "devpts", terminals, options).doing("make /dev/pts")?;
-    for reserved in &order.policy.reserved {
-        protect(&reserved.path, &order.policy.writable)?;
+    for path in order.policy.reserved.iter().map(|reserved| &reserved.path).filter(|path| is_bare(path)) {
+        protect(path, &order.policy.writable)?;
     }
     if order.lasting {
         for folder in &order.policy.quiet {
@@ -105,7 +106,6 @@ pub fn finish(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
 /// A mount goes when the file under it is replaced, in every world at once, and the new file may even
 /// have the old one's number. So what a ground protects and hides is looked at once more.
 fn mend(policy: &Policy) -> Result<(), EnterError> {
-    let is_bare = |path: &Path| fs::symlink_metadata(path).is_ok() && !is_mount(path).unwrap_or(false);
     for path in policy.protected.iter().filter(|path| is_bare(path)) {
         protect(path, &policy.writable)?;
     }
@@ -115,12 +115,19 @@ fn mend(policy: &Policy) -> Result<(), EnterError> {
     Ok(())
 }
 
+/// Something is there, and nothing is laid over it.
+fn is_bare(path: &Path) -> bool {
+    is_mount(path).is_ok_and(|is_mount| !is_mount)
+}
+
 /// Outer things first: what is writable may hold what is protected, and the other way round.
 fn open_and_protect(writable: Vec<(PathBuf, OwnedFd)>, policy: &Policy) -> Result<(), EnterError> {
     let mut layers: Vec<(PathBuf, Option<OwnedFd>)> =
         writable.into_iter().map(|(path, tree)| (path, Some(tree))).collect();
-    layers.extend(policy.protected.iter().map(|path| (path.clone(), None)));
+    let reserved = policy.reserved.iter().map(|reserved| &reserved.path);
+    layers.extend(policy.protected.iter().chain(reserved).map(|path| (path.clone(), None)));
     layers.sort_by(|(one, _), (other, _)| one.cmp(other));
+    layers.dedup_by(|(one, a_tree), (other, b_tree)| one == other && a_tree.is_none() && b_tree.is_none());
     for (path, tree) in layers {
         match tree {
             Some(tree) => attach(&tree, &path)?,
@@ -270,12 +277,7 @@ fn hide(path: &Path) -> Result<(), EnterError> {
 /// as the first process.
 pub fn reserve(order: &Order) -> Result<Option<File>, EnterError> {
     let Some(path) = order.lock.as_ref().filter(|_| !order.policy.reserved.is_empty()) else { return Ok(None) };
-    let lock = File::options().create(true).append(true).open(path).doing_at("open", path)?;
-    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockShared).doing_at("lock", path)?;
-    for reserved in &order.policy.reserved {
-        reserved.put().doing_at("reserve", &reserved.path)?;
-    }
-    Ok(Some(lock))
+    reserved::hold(path, &order.policy.reserved).doing("reserve names").map(Some)
 }
 
 /// Sockets of other programs that lie where no folder of ours covers them, as the kernel lists them.
