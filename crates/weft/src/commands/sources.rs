@@ -16,8 +16,10 @@ use weft_mcp::trust::Trust;
 use weft_mcp::{SourceConfig, SourceError, Transport, files, naming};
 use weft_server::NewSource;
 use weft_store::Secret;
+use weft_store::audit::Category;
 use weft_tool::sandbox::Network;
 
+use crate::commands::audit::note_change;
 use crate::commands::config::{read, write};
 use crate::exit::{Exit, UsageError};
 use crate::show::clean::clean_row;
@@ -38,7 +40,11 @@ pub async fn run(command: SourcesCommand) -> anyhow::Result<Exit> {
     match command {
         SourcesCommand::Add(args) => add(&home, &workspace, &trust, args)?,
         SourcesCommand::List { json } => list(&opened, &trust, json),
-        SourcesCommand::Test { name } => return test(opened.sources.get(&name)?).await,
+        SourcesCommand::Test { name } => {
+            let source = opened.sources.get(&name)?;
+            note_change(&home, Category::Network, "source.tested", "test", &name);
+            return test(source).await;
+        }
         SourcesCommand::Allow { name, give, network, no_sandbox } => {
             let source = opened.sources.get(&name)?;
             let confinement = match (no_sandbox, network) {
@@ -48,7 +54,10 @@ pub async fn run(command: SourcesCommand) -> anyhow::Result<Exit> {
             };
             allow(source, &trust, confinement, give.into_iter().collect())?;
         }
-        SourcesCommand::Login { name } => login(opened.sources.get(&name)?).await?,
+        SourcesCommand::Login { name } => {
+            login(opened.sources.get(&name)?).await?;
+            note_change(&home, Category::Credential, "source.signed_in", "login", &name);
+        }
         SourcesCommand::Secret { name } => secret(&home, &settings.config, &name)?,
         SourcesCommand::Remove { name } => remove(&home, &opened.sources.get(&name)?.config, &trust)?,
     }
