@@ -80,6 +80,17 @@ fn what_was_reserved_stands_empty_while_something_runs() {
     std::fs::remove_dir(world.workspace.join(".weft")).unwrap();
 }
 
+/// Tests are left out where a machine cannot hold everything. That must be the machine's fault: where
+/// another program can make all namespaces, so can the helper.
+#[test]
+fn where_the_kernel_can_the_helper_can() {
+    let all = ["--user", "--map-root-user", "--net", "--pid", "--mount", "--ipc", "--fork", "--mount-proc", "true"];
+    let made = std::process::Command::new("unshare").args(all).status();
+    if made.is_ok_and(|status| status.success()) {
+        assert!(world::full().is_some(), "{:?}", world::support());
+    }
+}
+
 /// What stands in for git's absent settings means nothing to git.
 #[test]
 fn git_works_as_ever() {
