@@ -172,7 +172,8 @@ impl Kept {
         }
         for folder in TEMPORARY {
             if is_real_folder(Path::new(folder)) {
-                let tree = clone(&policy.temp, false)?;
+                // With what is mounted in it: the kernel gives out no folder that other mounts lie in bare.
+                let tree = clone(&policy.temp, true)?;
                 restrict_tree(&tree, TAME).doing_at("tame", &policy.temp)?;
                 kept.temp.push(tree);
             }

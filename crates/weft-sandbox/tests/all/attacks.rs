@@ -13,7 +13,8 @@
 //! | secrets covered | `every_attack_is_refused` | read a key, read passwords for servers |
 //! | covers looked at again before each command | `a_file_that_was_replaced_is_protected…` | |
 //! | sockets of others covered | `every_attack_is_refused`, `what_came_into_being…` | outside-socket |
-//! | own `/dev`, own processes, own network | `where_the_kernel_can_the_helper_can`: the helper then makes no sandbox at all | |
+//! | own `/dev` | nearly all: no command runs then | |
+//! | own processes, own network | `where_the_kernel_can_the_helper_can`: the helper makes no sandbox then | |
 //! | Landlock | `without_namespaces_what_is_said_to_hold_holds` | delete outside, make a pipe outside |
 //! | its scopes | `without_namespaces_what_is_said_to_hold_holds` | kill-victim |
 //! | its grants beside secrets for what lasts | `what_is_replaced_while_a_command_lasts…` | |

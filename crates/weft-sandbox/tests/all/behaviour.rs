@@ -91,6 +91,22 @@ fn where_the_kernel_can_the_helper_can() {
     }
 }
 
+/// Some programs unpack themselves into mounts there, which the kernel keeps together.
+#[test]
+fn a_mount_in_the_temporary_folder_is_no_hindrance() {
+    if world::full().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let helper = env!("CARGO_BIN_EXE_weft-sandbox");
+    let line = format!("mount -t tmpfs k {} && exec {helper} __sandbox probe", folder.path().display());
+    let other = ["--user", "--map-root-user", "--mount", "sh", "-c", &line];
+    if let Ok(output) = std::process::Command::new("unshare").args(other).output() {
+        let (_, said) = said(output);
+        assert!(said.contains(r#""namespaces":{"Ok":null}"#), "{said}");
+    }
+}
+
 /// What stands in for git's absent settings means nothing to git.
 #[test]
 fn git_works_as_ever() {
