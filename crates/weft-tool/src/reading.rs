@@ -5,6 +5,8 @@ use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::tool::Context;
+
 /// The text of a PDF, page by page, each under a line `[page N]`. The error completes the sentence
 /// "The PDF …".
 pub fn pdf_text(bytes: Vec<u8>, cancel: &CancellationToken) -> Result<String, String> {
@@ -19,4 +21,9 @@ pub fn html_markdown(html: &str) -> String {
 /// Whether files here may hold keys or passwords.
 pub fn is_secret(path: &Path) -> bool {
     crate::path::is_secret(path)
+}
+
+/// Whether a running call may read this file, which it did not name itself.
+pub fn may_read(context: &Context, path: &str) -> bool {
+    crate::admit::for_reading(context, path).is_ok()
 }
