@@ -2,18 +2,25 @@
 //! something, and every run of a tool as the guard tells it. Recording never waits and never fails
 //! a turn.
 
+use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
-use weft_core::ask::{Answer, AskKind, Choice};
+use weft_core::ask::{Answer, Ask, AskKind, Choice, Grant};
 use weft_core::event::{self, Spent};
-use weft_core::{Event, Mode, State, Timestamp};
+use weft_core::files::FilesRestored;
+use weft_core::{AskId, Event, Mode, SessionId, State, Timestamp};
 use weft_store::audit::{Audit, Category, Entry, Outcome, Place, Severity};
 use weft_tool::sandbox::{Report, Verdict, Visit};
 use weft_tool::{Deed, GitKind, Moment, Need, Witness};
 
 use crate::clock::Clock;
+use crate::engine::Engine;
 use crate::paths::Home;
+
+/// Of files that were put back so many are named.
+const MOST_NAMES: usize = 20;
 
 /// The audit log of an installation.
 pub fn open(home: &Home) -> Audit {
@@ -116,6 +123,7 @@ impl Witness for AuditWitness {
             Moment::LedOn { followed } => {
                 ("network.led_on", if followed { Outcome::Allowed } else { Outcome::Denied }, json!({}))
             }
+            Moment::Appeared { put_aside } => ("file.appeared", Outcome::Denied, json!({ "put_aside": put_aside })),
             Moment::JobEnded { exit_code } => {
                 let outcome = if exit_code == Some(0) { Outcome::Allowed } else { Outcome::Error };
                 ("job.ended", outcome, json!({ "exit_code": exit_code }))
@@ -126,7 +134,14 @@ impl Witness for AuditWitness {
             fields.insert("call".to_owned(), json!(deed.call));
             fields.insert("summary".to_owned(), json!(deed.summary));
         }
+        let severity = match deed.moment {
+            Moment::Appeared { .. } => Severity::Security,
+            Moment::Begun { .. } | Moment::Ended { .. } | Moment::LedOn { .. } | Moment::JobEnded { .. } => {
+                Severity::Info
+            }
+        };
         self.audit.record(Entry {
+            severity,
             session: Some(deed.session),
             project: Some(deed.workspace.to_string_lossy().into_owned()),
             target,
@@ -164,18 +179,84 @@ const fn outcome_of(outcome: event::Outcome) -> Outcome {
     }
 }
 
-/// Records what matters among the events that were just made durable.
-pub(crate) fn observe(audit: &Audit, state: &State, at: Timestamp, events: &[Event]) {
-    for event in events {
-        if let Some(entry) = entry(event, state, at) {
-            audit.record(Entry {
-                session: Some(state.id),
-                project: Some(state.workspace.clone()),
-                agent: Some(state.agent.clone()),
-                ..entry
-            });
+/// Follows one session's events. It remembers what was asked, since an answer only names the ask.
+#[derive(Default)]
+pub(crate) struct Observer {
+    asks: HashMap<AskId, (String, String)>,
+}
+
+impl Observer {
+    pub fn of(state: &State) -> Self {
+        Self { asks: state.open_asks().map(told).collect() }
+    }
+
+    /// Records what matters among the events that were just made durable.
+    pub fn observe(&mut self, audit: &Audit, state: &State, at: Timestamp, events: &[Event]) {
+        for event in events {
+            let mut recorded = entry(event, state, at);
+            if let Event::AskRaised(raised) = event {
+                self.asks.extend([told(&raised.ask)]);
+            }
+            let closed = closes(event).and_then(|ask| self.asks.remove(ask));
+            if let (Some(entry), Some((tool, question))) = (&mut recorded, closed) {
+                entry.target = Some(question);
+                entry.action = tool;
+            }
+            if let Some(entry) = recorded {
+                audit.record(Entry {
+                    session: Some(state.id),
+                    project: Some(state.workspace.clone()),
+                    agent: Some(state.agent.clone()),
+                    ..entry
+                });
+            }
         }
     }
+}
+
+fn closes(event: &Event) -> Option<&AskId> {
+    if let Event::AskAnswered(answered) = event {
+        return Some(&answered.ask);
+    }
+    if let Event::AskWithdrawn(withdrawn) = event { Some(&withdrawn.ask) } else { None }
+}
+
+/// An ask, with the tool that it is about and its question.
+fn told(ask: &Ask) -> (AskId, (String, String)) {
+    let tool = match &ask.kind {
+        AskKind::Approval { tool, .. } => tool.clone(),
+        AskKind::Question { .. } => "question".to_owned(),
+    };
+    (ask.id, (tool, ask.question.clone()))
+}
+
+/// A call that was refused and of which no event tells: one from another program, or one that could not
+/// even be judged.
+pub struct Refused<'a> {
+    pub session: SessionId,
+    pub workspace: &'a Path,
+    pub tool: &'a str,
+    pub summary: &'a str,
+    pub reason: &'a str,
+}
+
+impl Engine {
+    /// Records a refusal that no session's log tells of.
+    pub fn note_refusal(&self, refused: &Refused<'_>) {
+        note_refusal(self.audit(), self.clock().now(), refused);
+    }
+}
+
+pub(crate) fn note_refusal(audit: &Audit, at: Timestamp, refused: &Refused<'_>) {
+    audit.record(Entry {
+        severity: Severity::Security,
+        outcome: Outcome::Denied,
+        session: Some(refused.session),
+        project: Some(refused.workspace.to_string_lossy().into_owned()),
+        target: Some(refused.summary.to_owned()),
+        details: Some(json!({ "reason": refused.reason })),
+        ..Entry::new(at, Category::Permission, "tool.refused", refused.tool)
+    });
 }
 
 fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
@@ -228,6 +309,7 @@ fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
         },
         Event::GrantGiven(given) => Entry {
             severity: Severity::Security,
+            target: Some(in_words(&given.grant)),
             details: Some(json!({ "grant": given.grant, "always": given.always })),
             ..new(Category::Permission, "grant.given", "allow")
         },
@@ -248,6 +330,7 @@ fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
             }
         }
         Event::FilesRestored(restored) => Entry {
+            target: Some(names(restored)),
             details: Some(json!({ "files": restored.files.len(), "left_alone": restored.kept.len() })),
             ..new(Category::File, "files.restored", "restore")
         },
@@ -266,6 +349,24 @@ fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
         | Event::FilesChanged(_)
         | Event::Unknown(_) => return None,
     })
+}
+
+fn in_words(grant: &Grant) -> String {
+    match grant {
+        Grant::Tool { tool } => format!("use {tool}"),
+        Grant::Command { command } => command.clone(),
+        Grant::Rules { rules } => rules.join(", "),
+    }
+}
+
+/// The first of the files that were put back, and how many more.
+fn names(restored: &FilesRestored) -> String {
+    let mut names: Vec<String> = restored.files.iter().take(MOST_NAMES).map(|file| file.path.clone()).collect();
+    let more = restored.files.len().saturating_sub(names.len());
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    names.join(", ")
 }
 
 fn model_call(at: Timestamp, event: &'static str, spent: &Spent) -> Entry {

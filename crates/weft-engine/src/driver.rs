@@ -25,6 +25,7 @@ use weft_store::{Append, StoreError};
 use weft_tool::jobs::News;
 use weft_tool::{Context, Guard, Policy, ReadMarks, Role, Rules, guard};
 
+use crate::audit::{Observer, Refused};
 use crate::batch::{Batch, in_use};
 use crate::checkpoint::{self, Checkpoint};
 use crate::effects::{self, Listener, ROUND_KEY};
@@ -103,6 +104,7 @@ pub struct Driver {
     begin: Option<SessionStarted>,
     /// Whether a turn that was found under way has been carried on.
     taken_over: bool,
+    observer: Observer,
 }
 
 impl Driver {
@@ -117,6 +119,7 @@ impl Driver {
             session: state.id,
             committed: state.seq,
             snapshot_at: state.seq,
+            observer: Observer::of(&state),
             machine: Machine::new(state),
             shared,
             inbox,
@@ -380,7 +383,15 @@ impl Driver {
         };
         match self.guard().prepare(call, &policy) {
             guard::Verdict::Run { summary } => Verdict::Run { summary },
-            guard::Verdict::Refuse { outcome, text, summary } => Verdict::Refuse { outcome, text, summary },
+            guard::Verdict::Refuse { outcome, text, summary } => {
+                // Of others the event tells that this becomes.
+                if outcome == Outcome::Failed {
+                    let (session, workspace, tool) = (self.session, state.workspace.as_ref(), call.name.as_str());
+                    let refused = Refused { session, workspace, tool, summary: &summary, reason: &text };
+                    crate::audit::note_refusal(&self.shared.audit, self.shared.clock.now(), &refused);
+                }
+                Verdict::Refuse { outcome, text, summary }
+            }
             guard::Verdict::Ask { kind, question } => {
                 Verdict::Ask { ask: self.shared.draw(AskId::from_random), kind, question, deadline: None }
             }
@@ -427,7 +438,7 @@ impl Driver {
                 Err(error) => return Err(error.into()),
             }
         }
-        crate::audit::observe(&self.shared.audit, state, at, &events);
+        self.observer.observe(&self.shared.audit, state, at, &events);
         let first = self.committed + 1;
         self.committed = state.seq;
         self.shared.publish_events(self.session, first, at, &events);

@@ -193,8 +193,9 @@ impl Skill {
 
     /// Its other files, at most fifty and two folders deep.
     pub fn files(&self) -> Vec<String> {
-        let walk = ignore::WalkBuilder::new(&self.folder).max_depth(Some(3)).follow_links(false).build();
-        let files = walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+        let mut walk = ignore::WalkBuilder::new(&self.folder);
+        weft_tool::walking::tame(walk.max_depth(Some(3)).follow_links(false), &self.folder, |_| true);
+        let files = walk.build().flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
         let names = files.filter_map(|entry| entry.path().strip_prefix(&self.folder).ok()?.to_str().map(str::to_owned));
         let mut names: Vec<String> = names.filter(|name| name != "SKILL.md").take(50).collect();
         names.sort();

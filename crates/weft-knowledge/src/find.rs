@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use ignore::WalkBuilder;
+use weft_tool::walking;
 
 use crate::ingest::Found;
 
@@ -29,7 +30,8 @@ const PASSED: [&str; 12] = [
 pub(crate) fn files(root: &Path, within: &Path) -> (Vec<Found>, Vec<String>) {
     let mut builder = WalkBuilder::new(within);
     builder.hidden(false).require_git(false).follow_links(false);
-    builder.filter_entry(|entry| entry.depth() == 0 || !is_passed(entry.file_name().to_str()));
+    let wanted = |entry: &ignore::DirEntry| entry.depth() == 0 || !is_passed(entry.file_name().to_str());
+    let avoided = walking::tame(&mut builder, within, wanted);
     let (mut found, mut trouble) = (Vec::new(), Vec::new());
     for entry in builder.build() {
         match entry {
@@ -41,6 +43,8 @@ pub(crate) fn files(root: &Path, within: &Path) -> (Vec<Found>, Vec<String>) {
             Err(error) => trouble.push(error.to_string()),
         }
     }
+    let too_long = |folder: PathBuf| format!("{}: an ignore file in it is too long or no file", folder.display());
+    trouble.extend(avoided.take().into_iter().map(too_long));
     found.sort_by(|one, other| one.path.cmp(&other.path));
     (found, trouble)
 }
@@ -81,6 +85,7 @@ pub(crate) fn wanted(root: &Path, paths: BTreeSet<PathBuf>) -> Vec<PathBuf> {
         // Ignore files of the folders above count too: the walk reads them.
         let mut builder = WalkBuilder::new(&folder);
         builder.hidden(false).require_git(false).follow_links(false).max_depth(Some(1));
+        walking::tame(&mut builder, &folder, |_| true);
         let seen: HashSet<PathBuf> = builder.build().flatten().map(ignore::DirEntry::into_path).collect();
         wanted.extend(changed.into_iter().filter(|path| seen.contains(path) && !is_ignored_above(root, &folder)));
     }
@@ -93,6 +98,7 @@ fn is_ignored_above(root: &Path, folder: &Path) -> bool {
     while let Some(outer) = inner.parent().filter(|outer| outer.starts_with(root)) {
         let mut builder = WalkBuilder::new(outer);
         builder.hidden(false).require_git(false).follow_links(false).max_depth(Some(1));
+        walking::tame(&mut builder, outer, |_| true);
         if !builder.build().flatten().any(|entry| entry.path() == inner) {
             return true;
         }

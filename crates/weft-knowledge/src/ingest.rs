@@ -3,12 +3,8 @@
 //!
 //! Never fails: whatever is wrong with a file is said with the file, and the rest goes on.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
-
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
 
 use crate::chunk::{Domain, Language};
 use crate::parsed::Parsed;
@@ -95,21 +91,11 @@ pub(crate) fn text_of(root: &Path, path: &str) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Links are not followed, and what is not a file (a pipe would never end) is not read.
+/// No link is followed, wherever it stands in the path, and what is not a file (a pipe would never end)
+/// is not read.
 fn bytes_of(root: &Path, path: &str, limit: u64) -> std::io::Result<Vec<u8>> {
-    // What was opened is looked at, not the name, which may lead elsewhere by now.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = match rustix::fs::open(root.join(path), flags, Mode::empty()) {
-        Ok(file) => File::from(file),
-        // A link, or a socket.
-        Err(Errno::LOOP | Errno::NXIO) => return Err(std::io::ErrorKind::NotFound.into()),
-        Err(error) => return Err(error.into()),
-    };
-    if !file.metadata()?.is_file() {
-        return Err(std::io::ErrorKind::NotFound.into());
-    }
     let mut bytes = Vec::new();
-    file.take(limit + 1).read_to_end(&mut bytes)?;
+    weft_tool::reading::open(&root.join(path))?.take(limit + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

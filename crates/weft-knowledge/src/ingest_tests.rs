@@ -55,4 +55,22 @@ fn what_vanishes_and_what_is_no_file_is_gone() {
     assert!(matches!(read(folder.path(), &found("gone.rs"), None).outcome, Outcome::Gone));
     std::os::unix::fs::symlink("/etc/passwd", folder.path().join("link.rs")).unwrap();
     assert!(matches!(read(folder.path(), &found("link.rs"), None).outcome, Outcome::Gone));
+    // A folder may have become a link since the walk.
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("a.rs"), "fn outside() {}").unwrap();
+    std::os::unix::fs::symlink(outside.path(), folder.path().join("sub")).unwrap();
+    assert!(matches!(read(folder.path(), &found("sub/a.rs"), None).outcome, Outcome::Gone));
+    std::fs::remove_file(folder.path().join("sub")).unwrap();
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    std::fs::write(folder.path().join("sub/a.rs"), "fn inside() {}").unwrap();
+    assert!(matches!(read(folder.path(), &found("sub/a.rs"), None).outcome, Outcome::Parsed(_)));
+}
+
+/// The same that commands cannot read.
+#[test]
+fn what_the_sandbox_hides_is_not_searched() {
+    for name in [".npmrc", ".pgpass", ".vault-token", "id_rsa"] {
+        assert_eq!(reason(name, b"a = b"), "may hold secrets and is not searched", "{name}");
+    }
+    assert_eq!(reason("npmrc.txt", b"some words about it"), "taken");
 }

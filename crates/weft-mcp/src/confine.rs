@@ -83,7 +83,7 @@ pub fn fence(
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     // It has no saved outputs to read; this folder cannot be written in anyway.
     match sandbox.plan(SessionId::from_random(own), workspace, &workspace.join(".weft"))? {
-        Plan::Fenced(fence) => Ok(Some(fence)),
+        Plan::Fenced(fence) => Ok(Some(fence.lasting())),
         // Commands may run without one where the settings say so; who allowed this was told otherwise.
         Plan::Plain { .. } => {
             let why = sandbox.support().notice(sandbox.settings().mode);

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::helper::{COMPLAINT, Helper, Order};
 use crate::policy::{Network, Policy};
+use crate::reserved;
 
 /// Where a helper finds a ground.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +40,8 @@ pub struct Ground {
     messages: File,
     network: Option<File>,
     proxy: Option<String>,
+    /// Keeps what stands in for what is reserved.
+    reserving: Option<File>,
 }
 
 impl Ground {
@@ -46,6 +49,10 @@ impl Ground {
     /// commands can be locked up on it.
     pub fn make(helper: &Helper, order: &Order) -> Result<Self, String> {
         let files = files(&order.policy);
+        let reserved = &order.policy.reserved;
+        let lock = order.lock.as_ref().filter(|_| !reserved.is_empty());
+        let reserving = lock.map(|lock| reserved::hold(lock, reserved)).transpose();
+        let reserving = reserving.map_err(|error| format!("names cannot be reserved: {error}"))?;
         let mut maker = Maker::start(helper, order).map_err(|error| format!("the helper was not started: {error}"))?;
         let proxy = maker.said()?;
         let proxy = (!proxy.is_empty()).then_some(proxy);
@@ -62,6 +69,7 @@ impl Ground {
             messages: open("ipc")?,
             network: own_network.then(|| open("net")).transpose()?,
             proxy,
+            reserving,
         })
     }
 
@@ -84,10 +92,20 @@ impl Ground {
     }
 }
 
+impl Drop for Ground {
+    fn drop(&mut self) {
+        drop(self.reserving.take());
+        if let Some(lock) = &self.made_for.lock {
+            reserved::clear_unless_held(lock, &self.made_for.policy.reserved);
+        }
+    }
+}
+
 /// Which files stand behind the names in a policy. What is reserved comes and goes with commands, and
 /// is laid anew for each.
 fn files(policy: &Policy) -> Vec<Option<(u64, u64)>> {
-    let protected = policy.protected.iter().filter(|path| !policy.reserved.contains(path));
+    let reserved = |path: &&PathBuf| policy.reserved.iter().any(|reserved| reserved.path == **path);
+    let protected = policy.protected.iter().filter(|path| !reserved(path));
     let others = [&policy.writable, &policy.unreadable, &policy.readable].into_iter().flatten();
     let file = |path: &PathBuf| fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()));
     protected.chain(others).chain([&policy.temp]).map(file).collect()

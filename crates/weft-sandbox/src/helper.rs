@@ -70,11 +70,14 @@ pub struct Order {
     /// The input is a pseudo-terminal, which is to control the command.
     #[serde(default)]
     pub terminal: bool,
+    /// It goes on while others do their work, who may replace what is protected and hidden.
+    #[serde(default)]
+    pub lasting: bool,
 }
 
 impl Order {
     pub fn new(policy: Policy, cwd: impl Into<PathBuf>, layers: Layers) -> Self {
-        Self { policy, cwd: cwd.into(), layers, proxy: None, lock: None, terminal: false, ground: None }
+        Self { policy, cwd: cwd.into(), layers, proxy: None, lock: None, terminal: false, lasting: false, ground: None }
     }
 }
 

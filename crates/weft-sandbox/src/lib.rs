@@ -16,6 +16,7 @@ pub mod ground;
 pub mod helper;
 pub mod policy;
 pub mod proxy;
+pub mod reserved;
 pub mod support;
 pub mod usual;
 
@@ -25,5 +26,6 @@ mod linux;
 pub use ground::Ground;
 pub use helper::{Helper, Order, dispatch};
 pub use policy::{Limits, Network, Policy, PolicyError, Setting};
+pub use reserved::Reserved;
 pub use support::{Held, Support};
 pub use usual::Places;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::proxy::Domain;
+use crate::reserved::Reserved;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -14,11 +15,16 @@ pub struct Policy {
     pub writable: Vec<PathBuf>,
     /// Files and folders inside writable ones that stay as they are.
     pub protected: Vec<PathBuf>,
-    /// Folders that must not come into being inside writable ones, since git or Weft would heed
-    /// them. For as long as a command runs an empty one stands there.
-    pub reserved: Vec<PathBuf>,
+    /// What must not come into being inside writable folders, since git or Weft would heed it. For as
+    /// long as a command runs something harmless stands there.
+    pub reserved: Vec<Reserved>,
     /// Files and folders that cannot be read.
     pub unreadable: Vec<PathBuf>,
+    /// The same for what does not exist yet, as far as that can be held.
+    pub unborn: Vec<PathBuf>,
+    /// Folders inside writable ones in which a command that lasts changes nothing: files in them are
+    /// replaced all the time, and a mount goes with the file under it.
+    pub quiet: Vec<PathBuf>,
     /// Folders inside unreadable ones that can be read all the same.
     pub readable: Vec<PathBuf>,
     /// A folder that stands in for `/tmp`.
@@ -94,10 +100,14 @@ impl Policy {
         let must_exist = |path: &PathBuf| path.canonicalize().map_err(|_| PolicyError::Missing(path.clone()));
         self.writable = self.writable.iter().map(must_exist).collect::<Result<_, _>>()?;
         self.temp = must_exist(&self.temp)?;
+        self.unborn.extend(self.unreadable.iter().filter(|path| path.canonicalize().is_err()).cloned());
+        self.unborn = self.unborn.iter().filter_map(|path| whereabouts(path)).collect();
+        self.quiet.retain(|folder| folder.canonicalize().is_ok_and(|real| real == *folder));
         for list in [&mut self.unreadable, &mut self.readable] {
             *list = list.iter().filter_map(|path| path.canonicalize().ok()).collect();
         }
-        for list in [&mut self.writable, &mut self.unreadable, &mut self.readable, &mut self.protected] {
+        let lists = [&mut self.unreadable, &mut self.unborn, &mut self.readable, &mut self.protected, &mut self.quiet];
+        for list in lists.into_iter().chain([&mut self.writable]) {
             list.sort();
             list.dedup();
         }
@@ -112,18 +122,22 @@ impl Policy {
                 return Err(PolicyError::Secret(path.clone()));
             }
         }
-        self.reserved
-            .retain(|path| path.parent().is_some_and(|folder| self.writable.iter().any(|root| root == folder)));
+        self.reserved.retain(|kept| self.writable.iter().any(|root| *root != kept.path && kept.path.starts_with(root)));
         let all = self
             .writable
             .iter()
             .chain(&self.unreadable)
             .chain(&self.readable)
-            .chain(&self.protected)
-            .chain(&self.reserved);
+            .chain(self.unborn.iter().chain(&self.quiet).chain(&self.protected))
+            .chain(self.reserved.iter().map(|reserved| &reserved.path));
         let unnameable = all.chain([&self.temp]).find(|path| path.to_str().is_none()).cloned();
         unnameable.map_or(Ok(self), |path| Err(PolicyError::NotUnicode(path)))
     }
+}
+
+/// Where something that does not exist would be, if the folder for it exists.
+fn whereabouts(path: &Path) -> Option<PathBuf> {
+    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
 }
 
 fn system_folders() -> impl Iterator<Item = &'static Path> {

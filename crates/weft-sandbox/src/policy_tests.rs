@@ -8,6 +8,8 @@ fn policy(writable: &Path) -> Policy {
         protected: vec![],
         reserved: vec![],
         unreadable: vec![],
+        unborn: vec![],
+        quiet: vec![],
         readable: vec![],
         temp: std::env::temp_dir(),
         network: Network::Off,

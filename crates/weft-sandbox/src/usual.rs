@@ -1,13 +1,15 @@
 //! The policy that the product runs commands under: the workspace and a private temporary folder
 //! can be written, secrets cannot be read, and what would run code later stays as it is.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::policy::{Limits, Network, Policy};
+use crate::reserved::Reserved;
 
 /// Folders with keys, passwords and cookies, from the person's home.
-const SECRET_FOLDERS: [&str; 20] = [
+pub const SECRET_FOLDERS: [&str; 20] = [
     ".ssh",
     ".aws",
     ".gnupg",
@@ -30,7 +32,8 @@ const SECRET_FOLDERS: [&str; 20] = [
     "Library/Keychains",
 ];
 
-const SECRET_FILES: [&str; 13] = [
+/// The same of files.
+pub const SECRET_FILES: [&str; 13] = [
     ".netrc",
     ".pypirc",
     ".npmrc",
@@ -46,8 +49,9 @@ const SECRET_FILES: [&str; 13] = [
     ".boto",
 ];
 
-/// What a shell, an editor or git runs of itself, wherever a writable folder has it.
-const STARTUP: [&str; 22] = [
+/// What a shell, an editor, git or another agent runs or heeds of itself, at the top of a writable
+/// folder. What is there stays as it is; what a command makes of it is put aside after the command.
+pub const STARTUP: [&str; 35] = [
     ".weft",
     ".envrc",
     ".bashrc",
@@ -55,6 +59,7 @@ const STARTUP: [&str; 22] = [
     ".bash_login",
     ".bash_logout",
     ".profile",
+    ".inputrc",
     ".zshrc",
     ".zshenv",
     ".zprofile",
@@ -62,6 +67,19 @@ const STARTUP: [&str; 22] = [
     ".zlogout",
     ".gitconfig",
     ".vimrc",
+    ".nvimrc",
+    ".nvim.lua",
+    ".exrc",
+    ".gdbinit",
+    ".lldbinit",
+    ".mcp.json",
+    ".claude",
+    ".cursor",
+    ".devcontainer",
+    ".devcontainer.json",
+    ".vscode",
+    ".idea",
+    ".zed",
     ".config/git",
     ".config/fish",
     ".config/nvim",
@@ -69,21 +87,34 @@ const STARTUP: [&str; 22] = [
     ".config/systemd",
     ".config/environment.d",
     ".local/bin",
-    ".vscode",
 ];
 
 /// What git and Weft heed wherever it is.
 const RESERVED: [&str; 2] = [".git", ".weft"];
 
 /// What in a git folder names commands that git runs, or where it pushes to.
-const GIT: [&str; 7] = ["hooks", "config", "config.worktree", "modules", "worktrees", "remotes", "branches"];
+const GIT_FOLDERS: [&str; 5] = ["hooks", "modules", "worktrees", "remotes", "branches"];
+/// The same of files, with what stands in for an absent one and means the same to git.
+const GIT_FILES: [(&str, &str); 3] = [("config", REMARK), ("config.worktree", REMARK), ("commondir", ".\n")];
+const REMARK: &str = "# Stands here while a command runs in Weft's sandbox.\n";
 /// What in the folder of a linked worktree says where the rest is.
-const GIT_WORKTREE: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
+const GIT_WORKTREE: [&str; 2] = ["commondir", "gitdir"];
+
+/// So many nested repositories can be committed to; of the others nothing in `.git` can be changed.
+const MOST_NESTED: usize = 8;
+/// How many folders are looked at for them.
+const MOST_LOOKED_AT: usize = 2_000;
+/// Folders full of what was built or fetched, whose repositories nobody works in.
+const NOT_LOOKED_AT: [&str; 6] = ["node_modules", "target", "build", "dist", "__pycache__", "venv"];
+/// More is not git's.
+const LONGEST_SETTINGS: u64 = 1 << 20;
 
 /// Where things are for one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     pub workspace: PathBuf,
+    /// Repositories inside the workspace, as [`nested`] finds them.
+    pub nested: Vec<PathBuf>,
     /// The session's own temporary folder.
     pub temp: PathBuf,
     /// The person's home.
@@ -103,22 +134,35 @@ impl Places {
         let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let mut writable = vec![real(&self.workspace)];
         writable.extend(self.also_writable.iter().filter(|path| path.is_dir()).map(real));
-        let (mut protected, mut reserved) = (Vec::new(), Vec::new());
+        let mut kept = Kept::default();
         for folder in writable.clone() {
-            protected.extend(STARTUP.iter().map(|name| folder.join(name)));
-            reserved.extend(RESERVED.iter().map(|name| folder.join(name)).filter(|path| is_vacant(path)));
+            kept.protected.extend(STARTUP.iter().map(|name| folder.join(name)));
+            let vacant = RESERVED.iter().map(|name| folder.join(name)).filter(|path| is_vacant(path));
+            kept.reserved.extend(vacant.map(Reserved::folder));
             match GitFolder::of(&folder) {
                 GitFolder::None => {}
-                GitFolder::Own(git) => protected.extend(GIT.iter().map(|name| git.join(name))),
-                GitFolder::Foreign(link) => protected.push(link),
+                GitFolder::Own(git) => kept.keep_git(git, &folder),
+                GitFolder::Foreign(link) => kept.protected.push(link),
                 GitFolder::Linked { link, common, own } => {
-                    protected.push(link);
-                    protected.extend(GIT.iter().map(|name| common.join(name)));
-                    protected.extend(GIT_WORKTREE.iter().map(|name| own.join(name)));
+                    kept.protected.push(link);
+                    kept.keep_git(common.clone(), &folder);
+                    kept.protected.extend(GIT_WORKTREE.iter().map(|name| own.join(name)));
+                    kept.keep_file(own.join("config.worktree"), REMARK);
+                    kept.quiet.push(own.clone());
                     writable.extend([common, own]);
                 }
             }
         }
+        for (number, folder) in self.nested.iter().enumerate() {
+            match GitFolder::of(folder) {
+                GitFolder::None => {}
+                GitFolder::Own(git) if number < MOST_NESTED => kept.keep_git(git, folder),
+                GitFolder::Own(link) | GitFolder::Foreign(link) | GitFolder::Linked { link, .. } => {
+                    kept.protected.push(link);
+                }
+            }
+        }
+        let Kept { protected, reserved, quiet } = kept;
         let home = |names: &'static [&'static str]| {
             self.user_home.iter().flat_map(move |home| names.iter().map(move |name| home.join(name)))
         };
@@ -126,6 +170,8 @@ impl Places {
         Policy {
             protected,
             reserved,
+            quiet,
+            unborn: Vec::new(),
             unreadable: unreadable.chain(self.also_unreadable.iter().cloned()).collect(),
             readable: self.outputs.iter().cloned().collect(),
             temp: self.temp.clone(),
@@ -133,6 +179,111 @@ impl Places {
             network,
             limits,
         }
+    }
+}
+
+/// What stays as it is in writable folders.
+#[derive(Default)]
+struct Kept {
+    protected: Vec<PathBuf>,
+    reserved: Vec<Reserved>,
+    quiet: Vec<PathBuf>,
+}
+
+impl Kept {
+    /// What in a git folder, whose working files are in `folder`, runs commands or names others.
+    fn keep_git(&mut self, git: PathBuf, folder: &Path) {
+        for name in GIT_FOLDERS {
+            self.keep(Reserved::folder(git.join(name)));
+        }
+        for (name, stand_in) in GIT_FILES {
+            self.keep_file(git.join(name), stand_in);
+        }
+        self.protected.extend(hooks_elsewhere(&git, folder));
+        self.quiet.push(git);
+    }
+
+    fn keep_file(&mut self, path: PathBuf, stand_in: &str) {
+        self.keep(Reserved::file(path, stand_in));
+    }
+
+    fn keep(&mut self, thing: Reserved) {
+        self.protected.push(thing.path.clone());
+        if thing.is_free() {
+            self.reserved.push(thing);
+        }
+    }
+}
+
+/// Where git finds hooks by a repository's own settings, if that is among its files.
+fn hooks_elsewhere(git: &Path, folder: &Path) -> Option<PathBuf> {
+    let text = read_settings(&git.join("config"))?;
+    let value = text.lines().rev().find_map(|line| {
+        let (name, value) = line.trim().split_once('=')?;
+        name.trim().eq_ignore_ascii_case("hookspath").then(|| value.trim().trim_matches('"').to_owned())
+    })?;
+    let path = folder.join(value).canonicalize().ok()?;
+    (path.starts_with(folder) && path != folder).then_some(path)
+}
+
+/// A file of git's own, or of a person's for git.
+fn read_settings(path: &Path) -> Option<String> {
+    let found = fs::symlink_metadata(path).ok()?;
+    (found.is_file() && found.len() <= LONGEST_SETTINGS).then(|| fs::read_to_string(path).ok())?
+}
+
+/// Folders in a workspace that are repositories of their own: those that it names as submodules, and
+/// what a look two folders deep finds. A large tree is not walked.
+pub fn nested(workspace: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut ahead: VecDeque<(PathBuf, usize)> = [(workspace.to_owned(), 0)].into();
+    let mut looked_at = 0;
+    while let Some((folder, depth)) = ahead.pop_front() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let skipped = name.as_encoded_bytes().starts_with(b".") || NOT_LOOKED_AT.iter().any(|known| name == *known);
+            if !is_folder || skipped {
+                continue;
+            }
+            looked_at += 1;
+            if looked_at > MOST_LOOKED_AT {
+                break;
+            }
+            let path = entry.path();
+            if fs::symlink_metadata(path.join(".git")).is_ok() {
+                found.push(path.clone());
+            }
+            if depth == 0 {
+                ahead.push_back((path, 1));
+            }
+        }
+    }
+    let named = read_settings(&workspace.join(".gitmodules")).unwrap_or_default();
+    let named = named.lines().filter_map(|line| line.trim().strip_prefix("path")?.trim_start().strip_prefix('='));
+    for path in named.map(|path| workspace.join(path.trim())) {
+        let real = path.canonicalize().is_ok_and(|real| real == path && real.starts_with(workspace));
+        if real && path != workspace && fs::symlink_metadata(path.join(".git")).is_ok() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Whether git would take a folder itself for a repository, as one without working files.
+pub fn poses_as_repository(folder: &Path) -> bool {
+    fs::symlink_metadata(folder.join("HEAD")).is_ok() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
+}
+
+/// Names the repository that a workspace belongs to, or the workspace itself. Commands in the worktrees
+/// of one repository share it, and with it what is reserved there.
+pub fn common_ground(workspace: &Path) -> PathBuf {
+    match GitFolder::of(workspace) {
+        GitFolder::Linked { common, .. } => common,
+        GitFolder::Own(git) => git,
+        GitFolder::None | GitFolder::Foreign(_) => workspace.join(".git"),
     }
 }
 

@@ -5,6 +5,7 @@ use super::*;
 fn places(root: &Path) -> Places {
     Places {
         workspace: root.join("ws"),
+        nested: vec![],
         temp: root.join("temp"),
         user_home: Some(root.join("home")),
         weft_home: vec![root.join("weft")],
@@ -32,7 +33,12 @@ fn secrets_are_hidden_and_the_workspace_is_writable() {
     for kept in [".git/hooks", ".git/config", ".git/remotes", ".git/branches", ".weft", ".bashrc"] {
         assert!(policy.protected.contains(&root.join("ws").join(kept)), "{kept}");
     }
-    assert_eq!(policy.reserved, [root.join("ws/.weft")]);
+    let reserved: Vec<&str> =
+        policy.reserved.iter().map(|kept| kept.path.strip_prefix(root.join("ws")).unwrap().to_str().unwrap()).collect();
+    let in_git = ["hooks", "modules", "worktrees", "remotes", "branches", "config", "config.worktree", "commondir"];
+    let in_git: Vec<String> = in_git.iter().map(|name| format!(".git/{name}")).collect();
+    assert_eq!(reserved[0], ".weft");
+    assert_eq!(&reserved[1..], in_git);
 }
 
 /// A repository can say that its git folder is anywhere.
@@ -56,4 +62,36 @@ fn a_git_file_opens_nothing_that_does_not_point_back() {
     // The common folder itself must be git's.
     fs::remove_file(root.join("repo/HEAD")).unwrap();
     assert_eq!(usual(&places(&root)).writable, [root.join("ws")]);
+}
+
+#[test]
+fn hooks_are_kept_where_the_settings_say_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    fs::create_dir_all(root.join("ws/.git")).unwrap();
+    fs::create_dir_all(root.join("ws/.husky/_")).unwrap();
+    let kept = |setting: &str| {
+        fs::write(root.join("ws/.git/config"), format!("[core]\n\tbare = false\n\t{setting}\n")).unwrap();
+        usual(&places(&root)).protected.contains(&root.join("ws/.husky/_"))
+    };
+    assert!(kept("hooksPath = .husky/_") && kept("hookspath=\".husky/_\""));
+    assert!(!kept("hooksPath = ../elsewhere") && !kept("hooksPath = ."));
+}
+
+#[test]
+fn repositories_in_the_workspace_are_found_without_a_walk() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    for repository in ["one", "group/two", "a/deep/three", "a/deep/named", "node_modules/four"] {
+        fs::create_dir_all(root.join(repository).join(".git")).unwrap();
+    }
+    std::os::unix::fs::symlink(root.join("one"), root.join("link")).unwrap();
+    let named = "[submodule \"n\"]\n\tpath = a/deep/named\n\turl = x\n[submodule \"o\"]\n\tpath = ../out\n";
+    fs::write(root.join(".gitmodules"), named).unwrap();
+    let found: Vec<PathBuf> = ["a/deep/named", "group/two", "one"].iter().map(|name| root.join(name)).collect();
+    assert_eq!(nested(&root), found);
+    // A list that is no file, or far too long, is none.
+    fs::remove_file(root.join(".gitmodules")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", root.join(".gitmodules")).unwrap();
+    assert_eq!(nested(&root), found[1..]);
 }

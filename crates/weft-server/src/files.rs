@@ -19,9 +19,10 @@ pub struct FileView {
 /// shallow ones first.
 pub fn find(workspace: &Path, typed: &str, limit: usize) -> Vec<FileView> {
     let wanted = typed.to_lowercase();
-    let walk = ignore::WalkBuilder::new(workspace).require_git(false).build();
+    let mut walk = ignore::WalkBuilder::new(workspace);
+    weft_tool::walking::tame(walk.require_git(false), workspace, |_| true);
     let mut ranked = Vec::new();
-    for entry in walk.flatten().skip(1).take(MOST_FILES) {
+    for entry in walk.build().flatten().skip(1).take(MOST_FILES) {
         let Ok(path) = entry.path().strip_prefix(workspace) else { continue };
         let path = path.to_string_lossy().into_owned();
         let lower = path.to_lowercase();

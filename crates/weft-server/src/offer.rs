@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use weft_core::ask::{Answer, Ask, AskKind, Choice};
 use weft_core::event::{Delivery, EndReason, Event, Outcome};
 use weft_core::{CallId, Message, Mode, Part, SessionId, State, ToolCall, UserPart};
+use weft_engine::audit::Refused;
 use weft_engine::{Engine, Home, Live, NewSession};
 use weft_mcp::naming;
 use weft_mcp::server::{Offer, Talk};
@@ -144,8 +145,11 @@ impl WeftOffer {
         };
         let agreed = match guard.prepare(&call, &policy) {
             Verdict::Run { .. } => None,
-            Verdict::Refuse { text, .. } => return Err(text),
-            Verdict::Ask { kind, question } => Some(approve(&kind, &question, talk).await?),
+            Verdict::Refuse { text, summary, .. } => return Err(self.refused(tool, &summary, text)),
+            Verdict::Ask { kind, question } => match approve(&kind, &question, talk).await {
+                Ok(agreed) => Some(agreed),
+                Err(text) => return Err(self.refused(tool, &question, text)),
+            },
         };
         let context = Context {
             session: self.session,
@@ -163,8 +167,18 @@ impl WeftOffer {
         let finished = guard.run_agreed(&call, context, agreed.as_deref()).await;
         match finished.outcome {
             Outcome::Ok => Ok(finished.output.text),
-            _ => Err(finished.output.text),
+            Outcome::Denied | Outcome::Invalid => {
+                Err(self.refused(tool, &finished.output.summary, finished.output.text))
+            }
+            Outcome::Failed | Outcome::Interrupted => Err(finished.output.text),
         }
+    }
+
+    /// No session's log tells of these calls.
+    fn refused(&self, tool: &str, summary: &str, reason: String) -> String {
+        let (session, workspace) = (self.session, &*self.workspace);
+        self.engine.note_refusal(&Refused { session, workspace, tool, summary, reason: &reason });
+        reason
     }
 
     async fn run_agent(&self, arguments: &JsonObject, talk: &Talk) -> Result<String, String> {

@@ -50,6 +50,8 @@ pub struct SessionRow {
 pub(crate) const COLUMNS: &str = "id, seq, owner, created_at, updated_at, wake_at, status, turns, cost, tokens, asks, mode, \
     parent, forked, workspace, agent, model, title, preview";
 
+/// Rows that there is room for at once.
+const ROOM: usize = 10_000;
 /// So many at most are picked by SQLite.
 const FEW: usize = 500;
 
@@ -159,7 +161,8 @@ fn collect(
     let mut models = Models::default();
     let mut select = connection.prepare_cached(sql)?;
     let mut rows = select.query(values)?;
-    let mut found = Vec::new();
+    // Most homes hold fewer; growing step by step would copy the rows of a large one again and again.
+    let mut found = Vec::with_capacity(ROOM);
     while let Some(row) = rows.next()? {
         found.push(read(row, &mut judge, &mut models)?);
     }

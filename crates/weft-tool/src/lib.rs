@@ -24,9 +24,11 @@ pub mod service;
 pub mod shadow;
 pub mod tool;
 pub mod toolbox;
+pub mod walking;
 pub mod web;
 
 mod admit;
+mod aside;
 mod capture;
 mod changes;
 mod diff;

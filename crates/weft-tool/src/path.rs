@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
+use weft_sandbox::usual::{SECRET_FILES, SECRET_FOLDERS, STARTUP};
+
 /// As many as Linux follows.
 const MOST_LINKS: usize = 40;
 
@@ -83,21 +85,50 @@ pub(crate) fn shown(workspace: &Path, given: &str) -> String {
     }
 }
 
-/// Whether files here may hold keys or passwords. Templates of such files do not.
+/// Whether files here may hold keys or passwords: what the sandbox hides in the person's home, wherever
+/// it is found, and more that lies about in projects. Templates of such files do not.
 pub(crate) fn is_secret(path: &Path) -> bool {
-    const FOLDERS: [&str; 4] = [".ssh", ".aws", ".gnupg", ".kube"];
-    const FILES: [&str; 8] =
-        [".env", ".netrc", ".pypirc", ".git-credentials", "credentials.enc", "id_rsa", "id_ed25519", "id_ecdsa"];
+    const FILES: [&str; 12] = [
+        ".env",
+        "credentials",
+        "credentials.json",
+        "credentials.enc",
+        "secrets.yaml",
+        "secrets.yml",
+        "secrets.json",
+        "secrets.toml",
+        "id_rsa",
+        "id_dsa",
+        "id_ed25519",
+        "id_ecdsa",
+    ];
+    const ENDINGS: [&str; 7] = ["pem", "key", "p12", "pfx", "jks", "keystore", "kdbx"];
     const TEMPLATES: [&str; 5] = ["example", "sample", "template", "dist", "defaults"];
-    let is = |name: &OsStr, known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
-    if names(path).any(|name| is(name, &FOLDERS)) || is_of_a_process(path) {
+    let names: Vec<&OsStr> = names(path).collect();
+    // Projects have a folder of that name for other things.
+    let known = SECRET_FOLDERS.iter().map(|known| if *known == ".docker" { ".docker/config.json" } else { known });
+    if known.into_iter().any(|known| holds(&names, known)) || is_of_a_process(path) {
         return true;
     }
     let Some(name) = path.file_name() else { return false };
+    if path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))) {
+        return true;
+    }
     match name.to_str().and_then(|name| name.strip_prefix(".env.")) {
         Some(kind) => !TEMPLATES.contains(&kind),
-        None => is(name, &FILES),
+        None => FILES.iter().chain(&SECRET_FILES).any(|known| ends(&names, known)),
     }
+}
+
+/// Whether these names stand in a row in a path.
+fn holds(names: &[&OsStr], known: &str) -> bool {
+    (1..=names.len()).any(|end| names.get(..end).is_some_and(|names| ends(names, known)))
+}
+
+/// Whether a path ends with these names. Some file systems take capitals for small letters.
+fn ends(names: &[&OsStr], known: &str) -> bool {
+    let mut names = names.iter().rev();
+    known.rsplit('/').all(|known| names.next().is_some_and(|name| name.eq_ignore_ascii_case(known)))
 }
 
 /// Whether it shows the inside of a running program: its environment, its memory, its open files.
@@ -112,27 +143,11 @@ fn is_of_a_process(path: &Path) -> bool {
 }
 
 /// Whether something here decides what runs later: git's and Weft's own files, and what shells and
-/// programs start with.
+/// programs start with. The sandbox holds commands to the same list.
 pub(crate) fn is_protected(relative: &Path) -> bool {
-    const FOLDERS: [&str; 3] = [".git", ".weft", ".ssh"];
-    const FILES: [&str; 14] = [
-        ".bashrc",
-        ".bash_profile",
-        ".bash_login",
-        ".bash_logout",
-        ".profile",
-        ".zshrc",
-        ".zshenv",
-        ".zprofile",
-        ".zlogin",
-        ".inputrc",
-        ".gitconfig",
-        ".gitmodules",
-        ".mcp.json",
-        ".envrc",
-    ];
-    let is = |name: &OsStr, known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
-    names(relative).any(|name| is(name, &FOLDERS)) || relative.file_name().is_some_and(|name| is(name, &FILES))
+    const OTHERS: [&str; 3] = [".git", ".ssh", ".gitmodules"];
+    let names: Vec<&OsStr> = names(relative).collect();
+    OTHERS.iter().chain(&STARTUP).any(|known| holds(&names, known))
 }
 
 fn names(path: &Path) -> impl Iterator<Item = &OsStr> {

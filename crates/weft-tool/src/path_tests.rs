@@ -71,6 +71,18 @@ fn protected_and_secret_places_are_known_by_their_real_names() {
         ("~/.aws/credentials", true, false),
         ("a/credentials.enc", true, false),
         ("ssh/config", false, false),
+        // The same that the sandbox hides and holds.
+        (".npmrc", true, false),
+        ("sub/.config/gh/hosts.yml", true, false),
+        (".docker/config.json", true, false),
+        (".docker/Dockerfile", false, false),
+        ("certificates/server.pem", true, false),
+        ("src/credentials.rs", false, false),
+        (".vscode/tasks.json", false, true),
+        ("sub/.idea/workspace.xml", false, true),
+        (".Claude/settings.json", false, true),
+        (".config/git/config", false, true),
+        (".config/other", false, false),
     ];
     for (given, secret, protected) in cases {
         let located = Located::new(&workspace, given).unwrap();

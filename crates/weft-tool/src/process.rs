@@ -130,6 +130,8 @@ pub struct Ran {
     pub left_behind: bool,
     /// What the sandbox may have had to do with a failure, in words for the model.
     pub denial: Option<String>,
+    /// What came into being while it ran that programs heed of themselves.
+    pub appeared: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,6 +189,7 @@ pub async fn run(mut spec: Spec) -> Result<Ran, SpawnError> {
     let mut ran = running.watch(&spec.cancel, feeding).await?;
     if let Some(fence) = fence {
         ran.denial = if ran.ended.exit_code() == Some(0) { None } else { fence.explain(&ran.output.text) };
+        ran.appeared = fence.appeared();
     }
     Ok(ran)
 }
@@ -548,7 +551,8 @@ impl Running {
             Ended::Exited { .. } if !self.together => self.group.let_go(),
             Ended::Exited { .. } | Ended::Killed { .. } | Ended::TimedOut { .. } | Ended::Cancelled => {}
         }
-        Ran { ended, output: self.sink.finish(), left_behind: open && ended.exit_code().is_some(), denial: None }
+        let left_behind = open && ended.exit_code().is_some();
+        Ran { ended, output: self.sink.finish(), left_behind, denial: None, appeared: Vec::new() }
     }
 
     /// Takes what the process left in the pipe, however late this is: on a busy machine the time

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Deserializer};
 use weft_core::SessionId;
 pub use weft_sandbox::proxy::Domain;
@@ -19,7 +18,7 @@ use weft_sandbox::proxy::Proxy;
 pub use weft_sandbox::proxy::{Report, Verdict, Visit};
 pub use weft_sandbox::support::Held;
 use weft_sandbox::support::{Choice, Layers};
-use weft_sandbox::{Ground, Limits, Order, Places, denial};
+use weft_sandbox::{Ground, Limits, Order, Places, denial, usual};
 pub use weft_sandbox::{Helper, Network, Setting, Support, dispatch};
 
 /// A session's temporary files are kept this long after their last use.
@@ -27,6 +26,8 @@ const KEEP_TEMPORARY: Duration = Duration::from_secs(3 * 24 * 3600);
 
 /// How many sessions' grounds are kept between commands.
 const MOST_KEPT: usize = 64;
+/// Where git takes a folder itself for a repository this is part of it.
+const BARE: &str = "HEAD";
 /// A command that asks for hosts without end is told of the first.
 const MOST_BLOCKED: usize = 10_000;
 
@@ -78,6 +79,8 @@ struct Base {
     _proxy: Option<Proxy>,
     /// Which hosts were asked for and not let through, in order.
     blocked: Arc<Mutex<Vec<String>>>,
+    /// The repositories that were in the workspace when it was made.
+    nested: Vec<PathBuf>,
 }
 
 /// How one command is to be run.
@@ -97,6 +100,8 @@ pub struct Fence {
     base: Option<Arc<Base>>,
     /// How many hosts had been blocked on its ground before it.
     blocked_before: usize,
+    /// What programs would heed of themselves, and was not there before.
+    absent: Vec<PathBuf>,
 }
 
 impl Kept {
@@ -190,8 +195,9 @@ impl Sandbox {
             Err(error) => return Err(error.to_string()),
         };
         let Some(helper) = self.helper() else { return Ok(Plan::Plain { notice: None }) };
-        let mut order = self.order(session, workspace, outputs, layers)?;
-        let base = match layers.namespaces.then(|| self.base(session, &helper, &order)) {
+        let nested = if layers.namespaces { self.nested(session, workspace) } else { Vec::new() };
+        let mut order = self.order(session, workspace, outputs, layers, nested.clone())?;
+        let base = match layers.namespaces.then(|| self.base(session, &helper, &order, nested)) {
             None => None,
             Some(Ok(base)) => Some(base),
             Some(Err(_)) if self.hoped_for_too_much() => return self.plan(session, workspace, outputs),
@@ -199,13 +205,31 @@ impl Sandbox {
         };
         order.ground = base.as_ref().map(|base| base.ground.joined());
         let blocked_before = base.as_ref().map_or(0, |base| locked(&base.blocked).len());
-        Ok(Plan::Fenced(Box::new(Fence { helper, order, base, blocked_before })))
+        let absent = absent(&order.policy);
+        Ok(Plan::Fenced(Box::new(Fence { helper, order, base, blocked_before, absent })))
     }
 
-    fn order(&self, session: SessionId, workspace: &Path, outputs: &Path, layers: Layers) -> Result<Order, String> {
+    /// The repositories in the workspace, which are looked for once in a turn.
+    fn nested(&self, session: SessionId, workspace: &Path) -> Vec<PathBuf> {
+        let latest = locked(&self.grounds).get(&session).and_then(|kept| kept.latest.upgrade());
+        latest.map_or_else(
+            || workspace.canonicalize().map(|workspace| usual::nested(&workspace)).unwrap_or_default(),
+            |latest| latest.nested.clone(),
+        )
+    }
+
+    fn order(
+        &self,
+        session: SessionId,
+        workspace: &Path,
+        outputs: &Path,
+        layers: Layers,
+        nested: Vec<PathBuf>,
+    ) -> Result<Order, String> {
         let temp = self.temporary(session).map_err(|error| format!("no temporary folder could be made: {error}"))?;
         let places = Places {
             workspace: workspace.to_owned(),
+            nested,
             temp,
             user_home: std::env::home_dir(),
             weft_home: self.places.weft_home.clone(),
@@ -216,12 +240,19 @@ impl Sandbox {
         let policy = places.policy(self.settings.network.clone(), self.settings.limits.clone());
         let policy = policy.resolved().map_err(|error| error.to_string())?;
         let mut order = Order::new(policy, workspace, layers);
-        order.lock = Some(self.places.temporary.join(lock_name(workspace)));
+        let workspace = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
+        order.lock = Some(self.places.temporary.join(lock_name(&usual::common_ground(&workspace))));
         Ok(order)
     }
 
     /// The session's ground, if it still is as good as a new one; else a new one.
-    fn base(&self, session: SessionId, helper: &Helper, order: &Order) -> Result<Arc<Base>, String> {
+    fn base(
+        &self,
+        session: SessionId,
+        helper: &Helper,
+        order: &Order,
+        nested: Vec<PathBuf>,
+    ) -> Result<Arc<Base>, String> {
         let making = Arc::clone(&locked(&self.grounds).entry(session).or_default().making);
         let _making = locked(&making);
         let latest = locked(&self.grounds).get(&session).and_then(|kept| kept.latest.upgrade());
@@ -238,7 +269,7 @@ impl Sandbox {
             }
         };
         order.proxy = proxy.as_ref().map(|proxy| proxy.socket().to_owned());
-        let base = Arc::new(Base { ground: Ground::make(helper, &order)?, _proxy: proxy, blocked });
+        let base = Arc::new(Base { ground: Ground::make(helper, &order)?, _proxy: proxy, blocked, nested });
         locked(&self.grounds).entry(session).or_default().latest = Arc::downgrade(&base);
         Ok(base)
     }
@@ -312,6 +343,23 @@ impl Fence {
         self.helper.arguments(&Order { cwd: cwd.to_owned(), terminal, ..self.order.clone() }, command)
     }
 
+    /// For a command that goes on while others do their work, who may replace what it must not touch.
+    #[must_use]
+    pub fn lasting(mut self: Box<Self>) -> Box<Self> {
+        self.order.lasting = true;
+        self
+    }
+
+    /// What has come into being since that programs would heed of themselves.
+    pub(crate) fn appeared(&self) -> Vec<PathBuf> {
+        let there = |path: &&PathBuf| fs::symlink_metadata(path).is_ok();
+        let is_other = |path: &&PathBuf| {
+            let folder = path.parent().unwrap_or(path);
+            !path.ends_with(BARE) || usual::poses_as_repository(folder)
+        };
+        self.absent.iter().filter(there).filter(is_other).cloned().collect()
+    }
+
     /// What to tell a model whose command failed in a way that looks like the sandbox's doing.
     pub(crate) fn explain(&self, output: &str) -> Option<String> {
         let mut blocked: Vec<String> = Vec::new();
@@ -327,28 +375,35 @@ impl Fence {
 }
 
 impl Drop for Fence {
-    /// Clears away what was reserved, unless another command still needs it.
+    /// Clears away what was reserved, unless a ground or another command still needs it.
     fn drop(&mut self) {
         let reserved = &self.order.policy.reserved;
-        let Some(lock) = self.order.lock.as_ref().filter(|_| !reserved.is_empty()) else { return };
-        let Ok(lock) = File::open(lock) else { return };
-        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            for folder in reserved {
-                // One that is not empty is somebody's.
-                let _ = fs::remove_dir(folder);
-            }
+        if let Some(lock) = self.order.lock.as_ref().filter(|_| !reserved.is_empty()) {
+            weft_sandbox::reserved::clear_unless_held(lock, reserved);
         }
     }
+}
+
+/// What of the start-up files is not there, and `HEAD` where a folder is no repository by itself.
+fn absent(policy: &weft_sandbox::Policy) -> Vec<PathBuf> {
+    let reserved = |path: &Path| policy.reserved.iter().any(|reserved| reserved.path == path);
+    let heads = policy.writable.iter().filter(|root| !usual::poses_as_repository(root)).map(|root| root.join(BARE));
+    // The git folders of a worktree are repositories, and no command makes them into others.
+    let heads = heads.filter(|head| !policy.quiet.iter().any(|git| head.starts_with(git)));
+    let gone = |path: &PathBuf| fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    let startup = policy.protected.iter().filter(|path| !reserved(path) && gone(path)).cloned();
+    startup.chain(heads).collect()
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One for all commands in a workspace.
-fn lock_name(workspace: &Path) -> String {
+/// One for all commands that reserve the same names: those in a workspace, and in the worktrees of
+/// one repository.
+fn lock_name(common: &Path) -> String {
     let mut hasher = DefaultHasher::new();
-    workspace.hash(&mut hasher);
+    common.hash(&mut hasher);
     format!("lock-{:016x}", hasher.finish())
 }
 

@@ -38,6 +38,11 @@ pub enum Moment {
     LedOn {
         followed: bool,
     },
+    /// A file that programs heed of themselves came into being while it ran. It is in the session's
+    /// trash now, or still there.
+    Appeared {
+        put_aside: bool,
+    },
     /// The job that it started has ended, some time later.
     JobEnded {
         exit_code: Option<i32>,

@@ -1,6 +1,7 @@
 //! Everything Weft prints goes through here. A reader that went away (`weft … | head`) is not an
 //! error: the rest is dropped quietly.
 
+use std::borrow::Borrow;
 use std::io::{self, IsTerminal, Write};
 
 use serde_json::{Map, Value};
@@ -22,7 +23,7 @@ fn write_to(stream: &mut impl Write, text: &str) {
 }
 
 /// Lines to standard output, as it likes them.
-pub fn print(lines: &[Line]) {
+pub fn print(lines: impl IntoIterator<Item: Borrow<Line>>) {
     stdout(&render_all(lines, &look_stdout()));
 }
 

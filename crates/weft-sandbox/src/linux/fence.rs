@@ -1,8 +1,9 @@
 //! Landlock: which files can be touched, kept by the kernel for this process and all it starts.
 //!
 //! Landlock can only grant whole trees. Where mounts hide secrets and protect what lies inside
-//! writable folders, reading is granted everywhere; where there are no mounts, reading is granted
-//! for everything beside the secrets, one by one. Names of files can be listed in any case.
+//! writable folders, reading is granted everywhere; where there are no mounts, and for what lasts so
+//! long that a mount may go, it is granted for everything beside the secrets, one by one. Names of
+//! files can be listed in any case.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,21 +39,27 @@ fn fence(order: &Order) -> Result<RulesetStatus, landlock::RulesetError> {
         .create()?;
     let read = AccessFs::from_read(NEWEST);
     if order.layers.namespaces {
-        rules = grant(rules, Path::new("/"), read)?;
         for folder in ["/tmp", "/var/tmp", "/dev/shm", "/dev/pts"] {
             rules = grant(rules, Path::new(folder), most)?;
         }
     } else {
+        rules = grant(rules, &policy.temp, most)?;
+    }
+    if order.layers.namespaces && !order.lasting {
+        rules = grant(rules, Path::new("/"), read)?;
+    } else {
         rules = grant(rules, Path::new("/"), AccessFs::ReadDir.into())?;
-        // As root, a disk can be read through its device.
-        let hidden: Vec<PathBuf> = policy.unreadable.iter().cloned().chain([PathBuf::from("/dev")]).collect();
+        let mut hidden = [&policy.unreadable[..], &policy.unborn].concat();
+        if !order.layers.namespaces {
+            // As root, a disk can be read through its device.
+            hidden.push(PathBuf::from("/dev"));
+        }
         for path in beside(Path::new("/"), &hidden) {
             rules = grant(rules, &path, read)?;
         }
         for path in &policy.readable {
             rules = grant(rules, path, read)?;
         }
-        rules = grant(rules, &policy.temp, most)?;
     }
     for folder in &policy.writable {
         rules = grant(rules, folder, most)?;

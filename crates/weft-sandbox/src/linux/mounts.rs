@@ -18,6 +18,7 @@ use super::sys;
 use super::{Doing as _, EnterError};
 use crate::helper::Order;
 use crate::policy::Policy;
+use crate::reserved;
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
 const TAME: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
@@ -85,8 +86,13 @@ pub fn finish(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
     let terminals = MountFlags::NOSUID | MountFlags::NOEXEC;
     let options = c"newinstance,ptmxmode=0666,mode=0600";
     mount("devpts", "/dev/pts", "devpts", terminals, options).doing("make /dev/pts")?;
-    for path in &order.policy.reserved {
-        lay_read_only(path)?;
+    for path in order.policy.reserved.iter().map(|reserved| &reserved.path).filter(|path| is_bare(path)) {
+        protect(path, &order.policy.writable)?;
+    }
+    if order.lasting {
+        for folder in &order.policy.quiet {
+            lay_read_only(folder)?;
+        }
     }
     for path in sockets {
         let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
@@ -100,7 +106,6 @@ pub fn finish(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
 /// A mount goes when the file under it is replaced, in every world at once, and the new file may even
 /// have the old one's number. So what a ground protects and hides is looked at once more.
 fn mend(policy: &Policy) -> Result<(), EnterError> {
-    let is_bare = |path: &Path| fs::symlink_metadata(path).is_ok() && !is_mount(path).unwrap_or(false);
     for path in policy.protected.iter().filter(|path| is_bare(path)) {
         protect(path, &policy.writable)?;
     }
@@ -110,12 +115,19 @@ fn mend(policy: &Policy) -> Result<(), EnterError> {
     Ok(())
 }
 
+/// Something is there, and nothing is laid over it.
+fn is_bare(path: &Path) -> bool {
+    is_mount(path).is_ok_and(|is_mount| !is_mount)
+}
+
 /// Outer things first: what is writable may hold what is protected, and the other way round.
 fn open_and_protect(writable: Vec<(PathBuf, OwnedFd)>, policy: &Policy) -> Result<(), EnterError> {
     let mut layers: Vec<(PathBuf, Option<OwnedFd>)> =
         writable.into_iter().map(|(path, tree)| (path, Some(tree))).collect();
-    layers.extend(policy.protected.iter().map(|path| (path.clone(), None)));
+    let reserved = policy.reserved.iter().map(|reserved| &reserved.path);
+    layers.extend(policy.protected.iter().chain(reserved).map(|path| (path.clone(), None)));
     layers.sort_by(|(one, _), (other, _)| one.cmp(other));
+    layers.dedup_by(|(one, a_tree), (other, b_tree)| one == other && a_tree.is_none() && b_tree.is_none());
     for (path, tree) in layers {
         match tree {
             Some(tree) => attach(&tree, &path)?,
@@ -261,21 +273,11 @@ fn hide(path: &Path) -> Result<(), EnterError> {
     }
 }
 
-/// Puts an empty folder where none must be made, and holds the lock that says so. The lock lives as
-/// long as the first process.
+/// Puts something where nothing must be made, and holds the lock that says so. The lock lives as long
+/// as the first process.
 pub fn reserve(order: &Order) -> Result<Option<File>, EnterError> {
     let Some(path) = order.lock.as_ref().filter(|_| !order.policy.reserved.is_empty()) else { return Ok(None) };
-    let lock = File::options().create(true).append(true).open(path).doing_at("open", path)?;
-    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockShared).doing_at("lock", path)?;
-    for folder in &order.policy.reserved {
-        match fs::create_dir(folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(error).doing_at("reserve", folder);
-            }
-            Ok(()) | Err(_) => {}
-        }
-    }
-    Ok(Some(lock))
+    reserved::hold(path, &order.policy.reserved).doing("reserve names").map(Some)
 }
 
 /// Sockets of other programs that lie where no folder of ours covers them, as the kernel lists them.

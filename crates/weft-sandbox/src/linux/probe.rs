@@ -28,6 +28,8 @@ fn order(process_limit: bool) -> Order {
         writable: vec![],
         protected: vec![],
         reserved: vec![],
+        unborn: vec![],
+        quiet: vec![],
         unreadable: vec![],
         readable: vec![],
         temp: PathBuf::from("/tmp"),
@@ -42,6 +44,7 @@ fn order(process_limit: bool) -> Order {
         proxy: None,
         lock: None,
         terminal: false,
+        lasting: false,
     }
 }
 

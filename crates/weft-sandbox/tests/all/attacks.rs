@@ -42,7 +42,7 @@ const fn attack(name: &'static str, line: &'static str, without: Without, fallba
     Attack { name, line, without, fallback }
 }
 
-const ATTACKS: [Attack; 52] = [
+const ATTACKS: [Attack; 64] = [
     attack("write outside by its path", "echo x > $OUTSIDE/new", Works, Held),
     attack("write outside by ..", "echo x > ../outside/new", Works, Held),
     attack("write through a link to a folder", "ln -s $OUTSIDE l && echo x > l/new", Works, Held),
@@ -96,6 +96,53 @@ const ATTACKS: [Attack; 52] = [
         NotHeld,
     ),
     attack("move the hooks away", "mv .git/hooks h", Works, NotHeld),
+    attack(
+        "lead git's settings elsewhere",
+        "mkdir evil && rm -f .git/commondir; echo ../evil > .git/commondir",
+        Works,
+        NotHeld,
+    ),
+    attack("put git's settings elsewhere in place", "echo ../evil > c && mv -f c .git/commondir", Works, NotHeld),
+    attack("make settings for a worktree", "echo x > .git/config.worktree", Works, NotHeld),
+    attack(
+        "take what stands in for settings away",
+        "touch .git/config.worktree && mv .git/config.worktree c && echo x > .git/config.worktree",
+        Works,
+        NotHeld,
+    ),
+    attack("make a folder of remotes", "mkdir -p .git/remotes && echo x > .git/remotes/origin", Works, NotHeld),
+    attack(
+        "make a submodule's hooks",
+        "mkdir -p .git/modules/m/hooks && echo x > .git/modules/m/hooks/h",
+        Works,
+        NotHeld,
+    ),
+    attack(
+        "make a worktree's folder",
+        "mkdir -p .git/worktrees/w && echo x > .git/worktrees/w/commondir",
+        Works,
+        NotHeld,
+    ),
+    attack(
+        "plant a hook in a nested repository",
+        "mkdir -p sub/.git/hooks && echo x > sub/.git/hooks/pre-commit",
+        Works,
+        NotHeld,
+    ),
+    attack("change a nested repository's settings", "echo x >> sub/.git/config", Works, NotHeld),
+    attack(
+        "lead a nested repository elsewhere",
+        "rm -f sub/.git/commondir; echo x > sub/.git/commondir",
+        Works,
+        NotHeld,
+    ),
+    attack("move a nested repository away", "mv sub s", Works, NotHeld),
+    attack(
+        "link the hooks elsewhere",
+        "mv sub/.git/hooks h; ln -s $PWD sub/.git/hooks && test -L sub/.git/hooks",
+        Works,
+        NotHeld,
+    ),
     attack("make settings for Weft", "mkdir -p .weft && echo x > .weft/config.toml", Works, NotHeld),
     attack("put a file where Weft's settings go", "rmdir .weft 2>/dev/null; echo x > .weft", Works, NotHeld),
     attack("change a shell's start-up file", "echo x >> .bashrc", Works, NotHeld),
@@ -177,7 +224,7 @@ fn try_all(layers: Layers, ground: Ground, way: Way, expected: impl Fn(Fallback)
         if output.contains("weft sandbox:") || output.contains("no attack") || output.contains("command not found") {
             fails("it was not tried");
         }
-        let _ = std::fs::remove_dir(world.path("ws/.weft"));
+        world.clear();
         if world.snapshot() != before {
             fails(&format!("something outside has changed:\n{before}\nis now\n{}", world.snapshot()));
         }

@@ -80,6 +80,28 @@ fn what_was_reserved_stands_empty_while_something_runs() {
     std::fs::remove_dir(world.workspace.join(".weft")).unwrap();
 }
 
+/// What stands in for git's absent settings means nothing to git.
+#[test]
+fn git_works_as_ever() {
+    let Some(layers) = world::full() else { return };
+    let world = World::new();
+    let made = world.plain(
+        "rm -rf .git && git init -q . && git config user.name n && git config user.email e && rm -rf .git/hooks",
+    );
+    assert_eq!(made.0, Some(0), "{}", made.1);
+    let line = "set -e; git add readme; git commit -qm one; git switch -qc two; echo x >> readme; git stash -q; \
+                git stash pop -q; git commit -qam two; git switch -q -; git merge -q --ff-only two; git tag t; \
+                git gc -q; git fsck > /dev/null 2>&1; git status --short readme; git log --format=%s";
+    let (code, output) = world.run(layers, line);
+    assert_eq!((code, output.as_str()), (Some(0), "two\none\n"));
+    // Seen from outside too, while it stands there.
+    assert!(world.workspace.join(".git/commondir").exists());
+    assert_eq!(world.plain("git log --format=%s").1, "two\none\n");
+    world.clear();
+    assert!(!world.workspace.join(".git/commondir").exists() && !world.workspace.join(".git/hooks").exists());
+    assert_eq!(world.plain("git log --format=%s").1, "two\none\n");
+}
+
 #[test]
 fn background_processes_hold_the_lock_and_not_the_output() {
     let Some(layers) = world::full() else { return };

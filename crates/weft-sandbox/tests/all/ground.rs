@@ -96,7 +96,37 @@ fn what_is_reserved_is_laid_for_each_command() {
     for _ in 0..2 {
         let (code, output) = run(&world, &order, "echo x > .weft/config.toml");
         assert_eq!(code, Some(1), "{output}");
-        std::fs::remove_dir(world.workspace.join(".weft")).unwrap();
+        world.clear();
+        assert!(!world.workspace.join(".weft").exists());
+    }
+}
+
+/// A mount goes with the file under it, also in a world that was made before. What lasts is held by
+/// Landlock and by a mount over the whole git folder besides.
+#[test]
+fn what_is_replaced_while_a_command_lasts_stays_hidden_and_protected() {
+    let Some(layers) = world::full() else { return };
+    for on_a_ground in [false, true] {
+        let world = World::new();
+        let (_ground, order) = grounded(&world, layers);
+        let order = Order { lasting: true, ground: order.ground.filter(|_| on_a_ground), ..order };
+        let line = "touch ready; until test -e go; do sleep 0.02; done; echo evil >> .git/config; \
+                    cat $HOME/.netrc $HOME/.aws/credentials; cat $HOME/usual; echo y > made && cat made";
+        let command = world.sandboxed(&order, line).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        while !world.workspace.join("ready").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        std::fs::create_dir(world.path("home/.aws")).unwrap();
+        std::fs::write(world.path("home/.aws/credentials"), world::SECRET).unwrap();
+        for name in ["ws/.git/config", "home/.netrc"] {
+            let new = world.path("outside/new");
+            std::fs::write(&new, world::SECRET).unwrap();
+            std::fs::rename(&new, world.path(name)).unwrap();
+        }
+        std::fs::write(world.workspace.join("go"), "").unwrap();
+        let (code, output) = said(command.wait_with_output().unwrap());
+        assert_eq!((code, output.as_str()), (Some(0), "usual\ny\n"), "on a ground: {on_a_ground}");
+        assert_eq!(std::fs::read_to_string(world.path("ws/.git/config")).unwrap(), world::SECRET);
     }
 }
 

@@ -132,11 +132,14 @@ impl World {
         file("ws/.git/config", "[core]\n");
         file("ws/.git/hooks/pre-commit.sample", "");
         file("ws/.git/HEAD", "ref: refs/heads/main\n");
+        file("ws/sub/.git/config", "[core]\n");
+        file("ws/sub/.git/HEAD", "ref: refs/heads/main\n");
         file("ws/.bashrc", "# mine\n");
         file("ws/readme", "hello\n");
         file("outside/victim", "untouched\n");
         file("home/.ssh/id_ed25519", SECRET);
         file("home/.netrc", SECRET);
+        file("home/usual", "usual\n");
         file("weft/vault", SECRET);
         file("weft/outputs/call-1.txt", "long output\n");
         fs::create_dir(path.join("temp")).unwrap();
@@ -173,6 +176,7 @@ impl World {
     pub fn policy(&self, network: Network, limits: Limits) -> Policy {
         let places = Places {
             workspace: self.workspace.clone(),
+            nested: weft_sandbox::usual::nested(&self.workspace),
             temp: self.temp.clone(),
             user_home: Some(self.path("home")),
             weft_home: vec![self.path("weft")],
@@ -181,6 +185,11 @@ impl World {
             also_unreadable: vec![],
         };
         places.policy(network, limits).resolved().unwrap()
+    }
+
+    /// Takes away what stands in for what is reserved.
+    pub fn clear(&self) {
+        self.policy(Network::Off, TIGHT).reserved.iter().for_each(weft_sandbox::Reserved::clear);
     }
 
     pub fn order(&self, layers: Layers) -> Order {
@@ -240,7 +249,7 @@ impl World {
     /// Everything that no command may change, as one text.
     pub fn snapshot(&self) -> String {
         let mut text = String::new();
-        for name in ["outside", "home", "weft", "ws/.git", "ws/.bashrc", "ws/.weft"] {
+        for name in ["outside", "home", "weft", "ws/.git", "ws/sub/.git", "ws/.bashrc", "ws/.weft"] {
             describe(&self.path(name), &mut text);
         }
         text
@@ -281,8 +290,8 @@ fn describe(path: &Path, text: &mut String) {
     use std::fmt::Write as _;
     let Ok(found) = fs::symlink_metadata(path) else { return };
     let mode = found.permissions().mode();
-    // When a folder that is reserved comes and goes, that of its parent changes; it is not described.
-    let modified = found.modified().unwrap();
+    // When what is reserved comes and goes, the date of its folder changes.
+    let modified = (!path.ends_with(".git")).then(|| found.modified().unwrap());
     writeln!(text, "{} {mode:o} {} {modified:?}", path.display(), found.len()).unwrap();
     if found.is_dir() {
         let mut entries: Vec<PathBuf> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();

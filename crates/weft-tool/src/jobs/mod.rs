@@ -20,6 +20,7 @@ use weft_core::SessionId;
 use self::log::Log;
 pub use self::records::end_all;
 use self::records::{Process, Record};
+use crate::aside;
 use crate::capture::{self, Capture, make_folder};
 use crate::process::{self, Ended, Spec, Timing};
 use crate::terminal::Screen;
@@ -138,16 +139,19 @@ pub(crate) struct Start<'a> {
 }
 
 /// What is told of a job's end; it is told in any case.
-pub(crate) struct AtEnd(Option<Box<dyn FnOnce(Option<i32>) + Send>>);
+pub(crate) struct AtEnd(Option<Box<Ending>>);
+
+/// Given the exit code, and what came into being meanwhile that programs heed of themselves.
+type Ending = dyn FnOnce(Option<i32>, &[PathBuf]) + Send;
 
 impl AtEnd {
-    pub fn new(tell: impl FnOnce(Option<i32>) + Send + 'static) -> Self {
+    pub fn new(tell: impl FnOnce(Option<i32>, &[PathBuf]) + Send + 'static) -> Self {
         Self(Some(Box::new(tell)))
     }
 
-    fn tell(mut self, exit_code: Option<i32>) {
+    fn tell(mut self, exit_code: Option<i32>, appeared: &[PathBuf]) {
         if let Some(tell) = self.0.take() {
-            tell(exit_code);
+            tell(exit_code, appeared);
         }
     }
 }
@@ -155,7 +159,7 @@ impl AtEnd {
 impl Drop for AtEnd {
     fn drop(&mut self) {
         if let Some(tell) = self.0.take() {
-            tell(None);
+            tell(None, &[]);
         }
     }
 }
@@ -302,6 +306,7 @@ async fn follow(
     spec: Spec,
     (began, at_end): (oneshot::Receiver<i32>, AtEnd),
 ) {
+    let folder = spec.cwd.clone();
     let running = process::run(spec);
     let noting = async {
         if let Ok(group) = began.await {
@@ -309,11 +314,18 @@ async fn follow(
         }
     };
     let (ran, ()) = tokio::join!(running, noting);
-    let (how, note, exit_code) = match ran {
-        Ok(ran) => (in_words(ran.ended), ran.denial, ran.ended.exit_code()),
-        Err(error) => (format!("not started: {error}"), None, None),
+    let (how, note) = match ran {
+        Ok(ran) => {
+            at_end.tell(ran.ended.exit_code(), &ran.appeared);
+            let notes = [ran.denial, aside::told_of_job(&folder, &ran.appeared)];
+            let notes: Vec<String> = notes.into_iter().flatten().collect();
+            (in_words(ran.ended), (!notes.is_empty()).then(|| notes.join("\n")))
+        }
+        Err(error) => {
+            at_end.tell(None, &[]);
+            (format!("not started: {error}"), None)
+        }
     };
-    at_end.tell(exit_code);
     jobs.record(session, job.id, |record| record.ended = Some(how.clone()));
     job.end(End { how, after: job.started.elapsed(), note });
 }

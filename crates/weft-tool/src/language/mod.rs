@@ -167,7 +167,7 @@ impl Languages {
             // Its temporary folder is its own. It has no saved outputs to read.
             let own = SessionId::from_random(hasher.finish());
             match sandbox.plan(own, &key.workspace, &key.workspace.join(".weft"))? {
-                Plan::Fenced(fence) => Ok(Some(fence)),
+                Plan::Fenced(fence) => Ok(Some(fence.lasting())),
                 // The person's settings let commands run without one where there is none.
                 Plan::Plain { .. } => Ok(None),
             }

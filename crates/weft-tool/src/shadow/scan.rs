@@ -18,6 +18,7 @@ use super::index::{Moment, Seen, Stat};
 use super::objects::Objects;
 use super::tree::{Id, Node};
 use super::{Limits, ShadowError};
+use crate::walking;
 
 /// From so many files on, two hands are quicker than one.
 const MANY: usize = 4_000;
@@ -43,11 +44,11 @@ pub(super) fn walk(workspace: &Path, aside: &Path, limits: &Limits, expected: us
         // Rules above the workspace count only where they belong to its repository.
         .parents(in_git)
         .require_git(in_git)
-        .same_file_system(true)
-        .filter_entry(move |entry| {
-            let name = entry.file_name().as_bytes();
-            name != b".git" && !name.starts_with(STAGING.as_bytes()) && entry.path() != aside
-        });
+        .same_file_system(true);
+    let avoided = walking::tame(&mut builder, workspace, move |entry| {
+        let name = entry.file_name().as_bytes();
+        name != b".git" && !name.starts_with(STAGING.as_bytes()) && entry.path() != aside
+    });
     let found = Mutex::new(Vec::with_capacity(expected));
     let closed = Mutex::new(Vec::new());
     let count = AtomicUsize::new(0);
@@ -82,6 +83,11 @@ pub(super) fn walk(workspace: &Path, aside: &Path, limits: &Limits, expected: us
     }
     let closed = closed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    for folder in avoided.take() {
+        let Ok(path) = folder.strip_prefix(workspace) else { continue };
+        let Ok(metadata) = folder.symlink_metadata() else { continue };
+        found.push(Found { path: path.as_os_str().as_bytes().into(), metadata, closed: true });
+    }
     for path in closed {
         let Ok(path) = path.strip_prefix(workspace) else { continue };
         if let Some(folder) = found.iter_mut().find(|found| *found.path == *path.as_os_str().as_bytes()) {

@@ -96,7 +96,8 @@ pub(super) fn matcher(pattern: &str, base: &Base) -> Result<GlobMatcher, String>
 fn find(base: &Base, pattern: &str, cancel: &CancellationToken, summary: &str) -> Result<Finished, String> {
     let matcher = matcher(pattern, base)?;
     let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
-    for entry in base.walk(|builder| builder).flatten() {
+    let (walk, avoided) = base.walk_telling(|builder| builder);
+    for entry in walk.flatten() {
         if cancel.is_cancelled() {
             return Ok(Finished::interrupted("Stopped.", summary));
         }
@@ -109,6 +110,7 @@ fn find(base: &Base, pattern: &str, cancel: &CancellationToken, summary: &str) -
     let summary = format!("{summary}, {}", text::count(found.len(), "file", "files"));
     if found.is_empty() {
         let text = format!("No file matches `{pattern}` in `{}`. Ignored files were not looked at.", base.name);
+        let text = base.left_out(&avoided).into_iter().fold(text, |text, note| format!("{text}\n{note}"));
         return Ok(Finished::ok(text, summary));
     }
     found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
@@ -116,6 +118,7 @@ fn find(base: &Base, pattern: &str, cancel: &CancellationToken, summary: &str) -
     if found.len() > MOST_FILES {
         lines.push(format!("[{} more: use a narrower pattern]", found.len() - MOST_FILES));
     }
+    lines.extend(base.left_out(&avoided));
     Ok(Finished::ok(lines.join("\n"), summary))
 }
 

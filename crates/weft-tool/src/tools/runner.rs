@@ -10,6 +10,7 @@ use weft_core::SessionId;
 use weft_core::event::{Display, Outcome};
 
 use super::view;
+use crate::aside;
 use crate::capture;
 use crate::guard::Permit;
 use crate::jobs::{AtEnd, Job, Jobs, Start};
@@ -53,6 +54,7 @@ impl Runner {
             Ok(ran) => ran,
             Err(error) => return Finished::failed(format!("The command was not run: {error}."), summary),
         };
+        let notice = aside::put(permit, context, "shell", &ran.appeared).into_iter().chain(notice).collect();
         let spill = spill(context);
         let command = order.command.clone();
         let output = ran.output.clone();
@@ -96,7 +98,7 @@ impl Runner {
         order: &Order,
     ) -> Result<(Arc<Job>, Option<String>), String> {
         let (fence, notice) = match self.plan(context, order).await? {
-            Plan::Fenced(fence) => (Some(fence), None),
+            Plan::Fenced(fence) => (Some(fence.lasting()), None),
             Plan::Plain { notice } => (None, notice),
         };
         let spec = Spec {
@@ -113,7 +115,13 @@ impl Runner {
             command: &order.command,
             timeout: order.timeout.map(Duration::from_secs),
             spec,
-            at_end: AtEnd::new(move |exit_code| teller.tell(&needs, Moment::JobEnded { exit_code })),
+            at_end: AtEnd::new(move |exit_code, appeared| {
+                for place in appeared {
+                    let needs = [Need::Write(place.to_string_lossy().into_owned())];
+                    teller.tell(&needs, Moment::Appeared { put_aside: false });
+                }
+                teller.tell(&needs, Moment::JobEnded { exit_code });
+            }),
         })?;
         // Most mistakes show at once.
         job.wait(AT_ONCE, &context.cancel, |_| false).await;
@@ -172,7 +180,7 @@ fn spill(context: &Context) -> Spill {
     Spill { folder: context.outputs.clone(), name: context.call.as_str().to_owned() }
 }
 
-fn finish(ran: Ran, command: String, summary: &str, notice: Option<String>) -> Finished {
+fn finish(ran: Ran, command: String, summary: &str, notices: Vec<String>) -> Finished {
     let (outcome, status) = verdict(ran.ended);
     let body = ran.output.text.trim_end();
     let mut text = match (status.is_empty(), body.is_empty()) {
@@ -184,7 +192,7 @@ fn finish(ran: Ran, command: String, summary: &str, notice: Option<String>) -> F
     if ran.left_behind {
         text.push_str("\n[a background process still runs; what it writes to its output from now on is lost]");
     }
-    for note in ran.denial.into_iter().chain(notice) {
+    for note in ran.denial.into_iter().chain(notices) {
         text.push('\n');
         text.push_str(&note);
     }

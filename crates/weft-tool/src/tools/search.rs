@@ -98,8 +98,8 @@ fn search(context: &Context, input: Value, summary: &str) -> Result<Finished, St
     let base = Base::admitted(context, input.path.as_deref())?;
     let only = input.glob.as_deref().map(|glob| super::glob::matcher(glob, &base)).transpose()?;
     let (matcher, fallback) = compile(&input.pattern)?;
-    let walk = base.walk(|builder| builder.sort_by_file_path(Path::cmp)).flatten();
-    let files = walk.filter_map(|entry| {
+    let (walk, avoided) = base.walk_telling(|builder| builder.sort_by_file_path(Path::cmp));
+    let files = walk.flatten().filter_map(|entry| {
         // A file that was asked for by name was allowed by name.
         let named = entry.depth() == 0;
         let relative = entry.path().strip_prefix(&base.path).unwrap_or(entry.path());
@@ -111,7 +111,11 @@ fn search(context: &Context, input: Value, summary: &str) -> Result<Finished, St
     if context.cancel.is_cancelled() {
         return Ok(Finished::interrupted(format!("{}[stopped here]", found.text), summary));
     }
-    Ok(finish(&found, &base, &input.pattern, fallback, summary))
+    let mut finished = finish(&found, &base, &input.pattern, fallback, summary);
+    if let Some(note) = base.left_out(&avoided) {
+        finished.output.text.push_str(&format!("\n{note}"));
+    }
+    Ok(finished)
 }
 
 /// On all processors, and while the files are still being found, but with the result in their order.

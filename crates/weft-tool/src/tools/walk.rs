@@ -8,6 +8,7 @@ use ignore::{DirEntry, Walk, WalkBuilder};
 use crate::admit;
 use crate::path::{Located, shown};
 use crate::tool::Context;
+use crate::walking::{self, Avoided};
 
 /// Where a walk begins and how what it finds is named.
 #[derive(Clone)]
@@ -49,10 +50,29 @@ impl Base {
     }
 
     pub fn walk(&self, configure: impl FnOnce(&mut WalkBuilder) -> &mut WalkBuilder) -> Walk {
+        self.walk_telling(configure).0
+    }
+
+    /// The same, with what it could not go into, as far as it has come.
+    pub fn walk_telling(&self, configure: impl FnOnce(&mut WalkBuilder) -> &mut WalkBuilder) -> (Walk, Avoided) {
         let mut builder = WalkBuilder::new(&self.path);
         builder.hidden(false).require_git(false);
-        builder.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
-        configure(&mut builder).build()
+        configure(&mut builder);
+        let avoided =
+            walking::tame(&mut builder, &self.path, |entry| entry.depth() == 0 || entry.file_name() != ".git");
+        (builder.build(), avoided)
+    }
+
+    /// What the model is told of folders that were left out.
+    pub fn left_out(&self, avoided: &Avoided) -> Option<String> {
+        let folders = avoided.take();
+        let names: Vec<String> = folders.iter().take(10).map(|folder| format!("`{}`", self.show(folder))).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "[left out: {}, where an ignore file is too long or no file. Name it as `path` to look there.]",
+                names.join(", ")
+            )
+        })
     }
 }
 

@@ -36,6 +36,24 @@ async fn a_folder_is_listed_folders_first() {
     assert!(world.fails("list", json!({"path": "gone"})).await.contains("There is no `gone`"));
 }
 
+/// Anybody may have put an ignore file there: one without end must not hold anything up.
+#[tokio::test]
+async fn ignore_files_without_end_hold_nothing_up() {
+    let world = tree();
+    std::fs::create_dir(world.workspace.join("trap")).unwrap();
+    world.file("trap/found.rs", "needle\n");
+    std::os::unix::fs::symlink("/dev/zero", world.workspace.join("trap/.ignore")).unwrap();
+    let text = world.ok("search", json!({"pattern": "needle"})).await;
+    assert!(text.contains("src/main.rs") && text.contains("[left out: `trap`"), "{text}");
+    let text = world.ok("glob", json!({"pattern": "**/*.rs"})).await;
+    assert!(text.contains("src/main.rs") && text.contains("[left out: `trap`"), "{text}");
+    // Named, it is looked into, as if there were none.
+    assert!(world.ok("search", json!({"pattern": "needle", "path": "trap"})).await.contains("found.rs"));
+    assert!(world.ok("list", json!({"path": "trap"})).await.contains("found.rs"));
+    std::os::unix::fs::symlink("/dev/zero", world.workspace.join(".ignore")).unwrap();
+    assert!(world.ok("search", json!({"pattern": "needle"})).await.contains("src/main.rs"));
+}
+
 #[tokio::test]
 async fn a_crowded_folder_is_cut() {
     let world = World::new();

@@ -42,7 +42,7 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
         [row.ask.id.to_string(), row.session.to_string(), ago(row.raised_at, now), clean_row(&question)]
     });
     let look = out::look_stdout();
-    out::print(&columns(&["ask", "session", "raised", "question"], rows, &look));
+    out::print(columns(&["ask", "session", "raised", "question"], rows, &look));
     let look = out::look_stderr();
     for words in grants {
         out::tell(&note(&words, &look));

@@ -7,9 +7,11 @@ use tokio_util::sync::CancellationToken;
 use weft_engine::{Clock, Home};
 use weft_server::tokens::Tokens;
 use weft_server::{Options, Parts, Server, Tls};
+use weft_store::audit::Category;
 
 use crate::backstage::Program;
 use crate::commands::LET_FINISH;
+use crate::commands::audit::note_change;
 use crate::commands::sources::open_browser;
 use crate::exit::Exit;
 use crate::serve_args::{ServeArgs, ServeCommand, TokensCommand};
@@ -80,7 +82,8 @@ async fn serve(args: ServeArgs) -> anyhow::Result<Exit> {
 }
 
 fn tokens(command: TokensCommand) -> anyhow::Result<Exit> {
-    let tokens = Tokens::open(&Home::from_env().config);
+    let home = Home::from_env();
+    let tokens = Tokens::open(&home.config);
     match command {
         TokensCommand::List => {
             let rows = tokens.list()?;
@@ -92,10 +95,11 @@ fn tokens(command: TokensCommand) -> anyhow::Result<Exit> {
                 let made = row.created_at.map_or_else(|| "at the first start".to_owned(), moment);
                 [row.name, made]
             });
-            out::print(&columns(&["name", "made"], rows, &out::look_stdout()));
+            out::print(columns(&["name", "made"], rows, &out::look_stdout()));
         }
         TokensCommand::Add { name } => {
             let token = tokens.add(&name, Clock::System.now())?;
+            note_change(&home, Category::Credential, "token.added", "add", &name);
             out::stdout(&format!("{token}\n"));
             tell(
                 "Shown once: keep it. Send it as `Authorization: Bearer TOKEN`, or open the server's address with `?token=TOKEN`.",
@@ -103,6 +107,7 @@ fn tokens(command: TokensCommand) -> anyhow::Result<Exit> {
         }
         TokensCommand::Revoke { name } => {
             tokens.revoke(&name)?;
+            note_change(&home, Category::Credential, "token.revoked", "revoke", &name);
             tell(&format!("Revoked `{name}`. Whoever has it is not let in any more."));
         }
         TokensCommand::Show => out::stdout(&format!("{}\n", tokens.first()?)),

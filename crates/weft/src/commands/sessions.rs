@@ -16,7 +16,7 @@ use crate::open::{self, Opened};
 use crate::out;
 use crate::show::card::{CardView, card_lines};
 use crate::show::clean::clean_row;
-use crate::show::columns::columns;
+use crate::show::columns::{Columns, columns};
 use crate::show::rows::note;
 use crate::show::style::{BOLD, DIM, Line, Look};
 use crate::show::transcript::Transcript;
@@ -65,12 +65,12 @@ fn list(opened: &Opened, workspace: Option<String>, json: bool, limit: usize) ->
         return Ok(Exit::Done);
     }
     let now = opened.engine.clock().now();
-    out::print(&session_rows(&rows, now, &out::look_stdout()));
+    out::print(session_rows(&rows, now, &out::look_stdout()));
     Ok(Exit::Done)
 }
 
 /// Sessions as a list, also for the chat.
-pub fn session_rows(rows: &[SessionRow], now: weft_core::Timestamp, look: &Look) -> Vec<Line> {
+pub fn session_rows(rows: &[SessionRow], now: weft_core::Timestamp, look: &Look) -> Columns<5> {
     let cells = rows.iter().map(|row| {
         [row.id.to_string(), state_word(row).to_owned(), ago(row.updated_at, now), row.cost.to_string(), name(row)]
     });

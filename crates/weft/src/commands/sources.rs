@@ -16,8 +16,10 @@ use weft_mcp::trust::Trust;
 use weft_mcp::{SourceConfig, SourceError, Transport, files, naming};
 use weft_server::NewSource;
 use weft_store::Secret;
+use weft_store::audit::Category;
 use weft_tool::sandbox::Network;
 
+use crate::commands::audit::note_change;
 use crate::commands::config::{read, write};
 use crate::exit::{Exit, UsageError};
 use crate::show::clean::clean_row;
@@ -38,7 +40,11 @@ pub async fn run(command: SourcesCommand) -> anyhow::Result<Exit> {
     match command {
         SourcesCommand::Add(args) => add(&home, &workspace, &trust, args)?,
         SourcesCommand::List { json } => list(&opened, &trust, json),
-        SourcesCommand::Test { name } => return test(opened.sources.get(&name)?).await,
+        SourcesCommand::Test { name } => {
+            let source = opened.sources.get(&name)?;
+            note_change(&home, Category::Network, "source.tested", "test", &name);
+            return test(source).await;
+        }
         SourcesCommand::Allow { name, give, network, no_sandbox } => {
             let source = opened.sources.get(&name)?;
             let confinement = match (no_sandbox, network) {
@@ -48,7 +54,10 @@ pub async fn run(command: SourcesCommand) -> anyhow::Result<Exit> {
             };
             allow(source, &trust, confinement, give.into_iter().collect())?;
         }
-        SourcesCommand::Login { name } => login(opened.sources.get(&name)?).await?,
+        SourcesCommand::Login { name } => {
+            login(opened.sources.get(&name)?).await?;
+            note_change(&home, Category::Credential, "source.signed_in", "login", &name);
+        }
         SourcesCommand::Secret { name } => secret(&home, &settings.config, &name)?,
         SourcesCommand::Remove { name } => remove(&home, &opened.sources.get(&name)?.config, &trust)?,
     }
@@ -184,7 +193,7 @@ fn list(opened: &Opened, trust: &Trust, json: bool) {
             let does = clean_row(&config.in_words());
             [config.name.clone(), config.kind().to_owned(), place(config).to_owned(), state(config).to_owned(), does]
         });
-        out::print(&columns(&["name", "kind", "from", "state", "does"], rows, &out::look_stdout()));
+        out::print(columns(&["name", "kind", "from", "state", "does"], rows, &out::look_stdout()));
     }
     opened.warnings.iter().for_each(|warning| tell(warning));
 }
@@ -207,7 +216,7 @@ async fn test(source: &Arc<Source>) -> anyhow::Result<Exit> {
         let words = naming::clean(tool.description.as_deref().unwrap_or_default(), 200);
         [name, clean_row(&words)]
     });
-    out::print(&columns(&["tool", "in its own words"], rows, &out::look_stdout()));
+    out::print(columns(&["tool", "in its own words"], rows, &out::look_stdout()));
     let resources = connection.resources().await.map_or(0, |resources| resources.len());
     if resources + listing.prompts.len() > 0 {
         tell(&format!("It also has {resources} resources and {} prompts.", listing.prompts.len()));

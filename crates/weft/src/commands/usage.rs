@@ -108,7 +108,7 @@ pub fn usage_rows(rows: &[UsageRow], head: &'static str, catalog: &Catalog, look
         }
         cells.push(cells_of("total", &total, catalog));
     }
-    columns(&[head, " calls", " input", " cached", " output", " time", " cost"], cells, look)
+    columns(&[head, " calls", " input", " cached", " output", " time", " cost"], cells, look).collect()
 }
 
 fn cells_of(key: &str, row: &UsageRow, catalog: &Catalog) -> [String; 7] {

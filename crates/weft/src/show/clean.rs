@@ -97,6 +97,9 @@ pub fn visible(text: &str) -> String {
 
 /// A text as one row: newlines become spaces.
 pub fn clean_row(text: &str) -> String {
+    if is_plain(text) && text.trim_ascii().len() == text.len() && !text.contains("  ") {
+        return text.to_owned();
+    }
     let text = clean(text);
     let mut row = String::with_capacity(text.len());
     for word in text.split_whitespace() {

@@ -3,7 +3,7 @@
 //! Nothing here reads the environment but [`Look::detect`]. Text put into a span must already be
 //! safe to print; see [`super::clean`].
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 
 use super::width::{clusters, width_of};
 
@@ -174,19 +174,30 @@ impl Line {
 
     pub fn render(&self, look: &Look) -> String {
         let mut text = String::new();
+        self.render_to(look, &mut text);
+        text
+    }
+
+    pub fn render_to(&self, look: &Look, text: &mut String) {
         for span in &self.spans {
             let codes = if look.colour { span.style.codes() } else { String::new() };
             if codes.is_empty() {
                 text.push_str(&span.text);
             } else {
-                text.push_str(&format!("\x1b[{codes}m{}\x1b[0m", span.text));
+                for part in ["\x1b[", &codes, "m", &span.text, "\x1b[0m"] {
+                    text.push_str(part);
+                }
             }
         }
-        text
     }
 }
 
 /// Lines as text, each ended by a newline.
-pub fn render_all(lines: &[Line], look: &Look) -> String {
-    lines.iter().map(|line| line.render(look) + "\n").collect()
+pub fn render_all(lines: impl IntoIterator<Item: Borrow<Line>>, look: &Look) -> String {
+    let mut text = String::new();
+    for line in lines {
+        line.borrow().render_to(look, &mut text);
+        text.push('\n');
+    }
+    text
 }

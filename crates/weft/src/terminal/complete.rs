@@ -96,9 +96,10 @@ impl Completion {
 
 /// The paths of a workspace, as git would list them, folders with a slash at the end.
 pub fn list_files(workspace: &Path) -> Vec<String> {
-    let walk = ignore::WalkBuilder::new(workspace).require_git(false).build();
+    let mut walk = ignore::WalkBuilder::new(workspace);
+    weft_tool::walking::tame(walk.require_git(false), workspace, |_| true);
     let mut paths = Vec::new();
-    for entry in walk.flatten().skip(1).take(MOST_FILES) {
+    for entry in walk.build().flatten().skip(1).take(MOST_FILES) {
         let Ok(path) = entry.path().strip_prefix(workspace) else { continue };
         let slash = if entry.file_type().is_some_and(|kind| kind.is_dir()) { "/" } else { "" };
         paths.push(format!("{}{slash}", path.to_string_lossy()));

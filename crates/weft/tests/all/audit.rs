@@ -78,6 +78,36 @@ fn changes_of_settings_and_keys_are_recorded() {
 }
 
 #[test]
+fn tokens_for_the_server_are_recorded_by_name() {
+    let world = World::new(vec![]);
+    let token = world.weft(&["serve", "tokens", "add", "phone"]).expect(0).stdout.trim().to_owned();
+    world.weft(&["serve", "tokens", "revoke", "phone"]).expect(0);
+    let entries = world.weft(&["audit", "query", "--format", "json"]).expect(0).events();
+    let told: Vec<_> = entries.iter().map(|entry| (&entry["event_type"], &entry["target"])).collect();
+    assert_eq!(told, [(&json!("token.added"), &json!("phone")), (&json!("token.revoked"), &json!("phone"))]);
+    assert!(!std::fs::read_to_string(log(&world)).unwrap().contains(&token));
+}
+
+/// What was answered, allowed and put back can be read from the entry alone.
+#[test]
+fn answers_grants_and_undos_say_what_they_are_about() {
+    let write = |name: &str| call("write", json!({"path": name, "content": "one\n"}));
+    let world = World::new(vec![write("a.txt"), write("b.txt"), text("done")]);
+    world.weft(&["run", "go"]).expect(3);
+    let asks = world.weft(&["asks", "--json"]).expect(0).events();
+    world.weft(&["answer", asks[0]["ask"]["id"].as_str().unwrap(), "session", "--resume"]).expect(0);
+    world.weft(&["undo"]).expect(0);
+    let entries = world.weft(&["audit", "query", "--format", "json"]).expect(0).events();
+    let target = |event: &str| {
+        let entry = entries.iter().find(|entry| entry["event_type"] == event);
+        entry.unwrap_or_else(|| panic!("no {event} in {entries:?}"))["target"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(target("ask.answered").contains("a.txt"), "{}", target("ask.answered"));
+    assert_eq!(target("grant.given"), "write **");
+    assert_eq!(target("files.restored"), "a.txt, b.txt");
+}
+
+#[test]
 fn a_killed_process_leaves_a_log_that_goes_on() {
     let world = World::new(vec![call("shell", json!({"command": "sleep 30"})), text("done")]);
     let mut child = world.command(&["run", "--mode", "auto", "go"]).spawn().unwrap();

@@ -284,6 +284,9 @@ fn the_sandbox_holds() {
         shell("delete outside", "rm $HOMEDIR/outside/victim.txt"),
         shell("plant a hook", "echo x > .git/hooks/pre-commit"),
         shell("change git's settings", "echo x >> .git/config"),
+        shell("lead git to other settings", "mkdir evil && cp mine.txt evil/config && cp mine.txt .git/commondir"),
+        shell("make settings for a worktree", "rm -f .git/config.worktree; cp mine.txt .git/config.worktree"),
+        shell("make hooks of a submodule", "mkdir -p .git/modules/m/hooks && cp mine.txt .git/modules/m/hooks/update"),
         shell("make settings for Weft", "mkdir -p .weft/agents/x && echo x > .weft/agents/x/AGENT.md"),
         shell("mount something", "mount -t tmpfs x sub"),
         shell("a namespace of its own", "unshare -r true"),
@@ -293,6 +296,30 @@ fn the_sandbox_holds() {
             json!({"command": "touch $HOMEDIR/outside/new", "outside": true, "why": "to see"}),
         ),
     ]);
+}
+
+/// A mount cannot hold what is not there. What a command makes of it goes into the trash.
+#[test]
+fn start_up_files_that_a_command_makes_are_put_aside() {
+    let line =
+        "mkdir .vscode objects refs && for f in .envrc .vscode/tasks.json HEAD; do cp mine.txt $f; done && echo made";
+    let ground = Ground::new("shell", &json!({ "command": line }));
+    if !is_complete(&ground.world) {
+        return;
+    }
+    let ran = ground.world.weft(&["run", "--json", "--mode", "auto", "go"]);
+    assert!(ran.stdout.contains("was put aside"), "{ran:?}");
+    for name in [".envrc", ".vscode", "HEAD", ".git/commondir", ".git/config.worktree"] {
+        assert!(!ground.world.folder.path().join(name).exists(), "{name}: {ran:?}");
+    }
+    let told = ground.world.weft(&["audit", "query", "--format", "json"]).expect(0).events();
+    let mut named: Vec<&str> = told
+        .iter()
+        .filter(|entry| entry["event_type"] == "file.appeared" && entry["severity"] == "security")
+        .map(|entry| entry["target"].as_str().unwrap())
+        .collect();
+    named.sort_unstable();
+    assert_eq!(named, [".envrc", ".vscode", "HEAD"]);
 }
 
 #[test]

@@ -148,11 +148,13 @@ fn a_ground_knows_what_has_changed_since() {
     let file = |name: &str| world.folder.path().join(name);
     std::fs::create_dir(file(".git")).unwrap();
     std::fs::write(file(".git/config"), "old\n").unwrap();
+    std::fs::write(file(".envrc"), "old\n").unwrap();
     let child = world.command(&["run", "--mode", "auto", "--json", "go"]).spawn().unwrap();
     wait_until("the first command", || exists(&file("started")));
-    std::fs::write(file(".envrc"), "mine\n").unwrap();
-    std::fs::write(file("new"), "new\n").unwrap();
-    std::fs::rename(file("new"), file(".git/config")).unwrap();
+    for (name, text) in [(".envrc", "mine\n"), (".git/config", "new\n")] {
+        std::fs::write(file("new"), text).unwrap();
+        std::fs::rename(file("new"), file(name)).unwrap();
+    }
     std::fs::write(file("go-on"), "").unwrap();
     let told = results(&finish(child));
     assert_eq!((world.file(".envrc").as_str(), world.file(".git/config").as_str()), ("mine\n", "new\n"), "{told:?}");

@@ -32,6 +32,20 @@ fn a_source_is_added_listed_tried_used_and_removed() {
     world.weft(&["sources", "list"]).expect(0).says("There are no sources here");
 }
 
+/// No session's log tells of calls that come from another program.
+#[test]
+fn what_another_program_is_refused_is_in_the_audit_log() {
+    let get = call("request_tools", json!({"source": "me"}));
+    let escape = call("mcp__me__write", json!({"path": "../escape.txt", "content": "x"}));
+    let world = World::new(vec![get, escape, text("Seen.")]);
+    world.weft(&["sources", "add", "me", "--", WEFT, "mcp"]).expect(0);
+    world.weft(&["run", "--mode", "auto", "look"]).expect(0);
+    let told = world.weft(&["audit", "query", "--format", "json"]).expect(0).events();
+    let refused = |entry: &&Value| entry["event_type"] == "tool.refused" && entry["action"] == "write";
+    let entry = told.iter().find(refused).unwrap_or_else(|| panic!("{told:?}"));
+    assert!(entry["target"].as_str().unwrap().contains("escape.txt"), "{entry}");
+}
+
 #[test]
 fn a_tool_of_a_source_waits_for_a_yes() {
     let get = call("request_tools", json!({"source": "me"}));
