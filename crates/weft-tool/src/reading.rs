@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
 use crate::handle::OpenError;
+use crate::tool::Context;
 
 /// The text of a PDF, page by page, each under a line `[page N]`. The error completes the sentence
 /// "The PDF …".
@@ -42,4 +43,9 @@ pub fn is_heeded(path: &Path) -> bool {
 /// Whether files here may hold keys or passwords.
 pub fn is_secret(path: &Path) -> bool {
     crate::path::is_secret(path)
+}
+
+/// Whether a running call may read this file, which it did not name itself.
+pub fn may_read(context: &Context, path: &str) -> bool {
+    crate::admit::for_reading(context, path).is_ok()
 }

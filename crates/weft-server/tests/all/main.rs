@@ -12,6 +12,7 @@ mod asks;
 mod door;
 mod edges;
 mod inbox;
+mod knowledge;
 mod requests;
 mod sessions;
 mod streams;

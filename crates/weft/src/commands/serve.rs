@@ -62,6 +62,7 @@ async fn serve(args: ServeArgs) -> anyhow::Result<Exit> {
         home: opened.home,
         workspace: opened.workspace,
         backstage,
+        knowledge: opened.knowledge,
         version: crate::args::VERSION,
         assets: args.assets,
     };
