@@ -7,14 +7,19 @@ export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cac
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: run build web test web-test lint deny bench fuzz install clean mcp-peers tool-peers keychain-peer models client-peers \
+.PHONY: run build helper web test web-test lint deny bench fuzz install clean mcp-peers tool-peers keychain-peer models client-peers \
 	browser-peers browser-test
 
 run: web build ## Build everything and open the workbench in a browser
 	$(or $(CARGO_TARGET_DIR),target)/release/weft serve --open
 
-build:
-	$(CARGO) build --release -p weft -p weft-sandbox
+build: helper
+	$(CARGO) build --release -p weft
+
+# The helper starts with every command, and sooner when it brings its C library with it.
+helper:
+	$(CARGO) rustc --release -p weft-sandbox --bin weft-sandbox -- -C target-feature=+crt-static || \
+	  $(CARGO) build --release -p weft-sandbox
 
 # The web app goes into the binary. Cargo itself never runs npm; without Node, Weft is built without it.
 WEB_PEERS := web/node_modules/.installed
@@ -31,9 +36,9 @@ web/dist/index.html: $(WEB_PEERS) $(WEB_SOURCES)
 web-test: web
 	cd web && npm test
 
-install: $(if $(shell command -v npm 2>/dev/null),web) ## Put `weft` and its sandbox helper into ~/.cargo/bin
+install: $(if $(shell command -v npm 2>/dev/null),web) helper ## Put `weft` and its sandbox helper into ~/.cargo/bin
 	$(CARGO) install --locked --path crates/weft
-	$(CARGO) install --locked --path crates/weft-sandbox
+	install -m 755 $(or $(CARGO_TARGET_DIR),target)/release/weft-sandbox $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin/
 
 test: lint web-test mcp-peers tool-peers keychain-peer models client-peers
 ifdef NEXTEST

@@ -19,7 +19,7 @@ use crate::show::transcript::Transcript;
 use crate::show::units::duration;
 use crate::show::width::wrap;
 use crate::spoken::Spoken;
-use crate::{out, show};
+use crate::{out, resident, show};
 
 /// How many events are read from the log at a time.
 pub const PAGE: usize = 500;
@@ -127,6 +127,7 @@ impl Headless {
     async fn look_on(mut self) -> anyhow::Result<Exit> {
         let mut interrupts = [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?];
         let mut stopping = false;
+        let mut starting = true;
         loop {
             tokio::select! {
                 biased;
@@ -146,6 +147,10 @@ impl Headless {
                 }
                 live = self.watch.next() => match live {
                     Some(live) => {
+                        if starting && !matches!(live, Live::Event(_)) {
+                            starting = false;
+                            resident::give_back_the_start();
+                        }
                         if let Some(exit) = self.show(live)? {
                             return Ok(if stopping { Exit::Interrupted } else { exit });
                         }

@@ -92,7 +92,7 @@ fn tokens_for_the_server_are_recorded_by_name() {
 #[test]
 fn answers_grants_and_undos_say_what_they_are_about() {
     let write = |name: &str| call("write", json!({"path": name, "content": "one\n"}));
-    let world = World::new(vec![write("a.txt"), write("b.txt"), text("done")]);
+    let world = World::new(vec![write("notes/a.txt"), write("notes/b.txt"), text("done")]);
     world.weft(&["run", "go"]).expect(3);
     let asks = world.weft(&["asks", "--json"]).expect(0).events();
     world.weft(&["answer", asks[0]["ask"]["id"].as_str().unwrap(), "session", "--resume"]).expect(0);
@@ -102,9 +102,9 @@ fn answers_grants_and_undos_say_what_they_are_about() {
         let entry = entries.iter().find(|entry| entry["event_type"] == event);
         entry.unwrap_or_else(|| panic!("no {event} in {entries:?}"))["target"].as_str().unwrap_or_default().to_owned()
     };
-    assert!(target("ask.answered").contains("a.txt"), "{}", target("ask.answered"));
-    assert_eq!(target("grant.given"), "write **");
-    assert_eq!(target("files.restored"), "a.txt, b.txt");
+    assert!(target("ask.answered").contains("notes/a.txt"), "{}", target("ask.answered"));
+    assert_eq!(target("grant.given"), "write notes/**");
+    assert_eq!(target("files.restored"), "notes/a.txt, notes/b.txt");
 }
 
 #[test]

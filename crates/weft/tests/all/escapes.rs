@@ -65,7 +65,10 @@ impl Ground {
         let written = input.to_string().replace("$HOMEBASE", home.path().file_name().unwrap().to_str().unwrap());
         let written = written.replace("$HOMEDIR", home.path().to_str().unwrap()).replace("$PORT", &port.to_string());
         let input = serde_json::from_str(&written.replace("$TOKEN", &token())).unwrap();
-        let mut world = World::new(vec![call(tool, input), text("Done.")]);
+        // A tool that the model has not asked for would be refused for that alone.
+        let get = ON_REQUEST.contains(&tool).then(|| call("request_tools", json!({ "names": [tool] })));
+        let replies = get.into_iter().chain([call(tool, input), text("Done.")]);
+        let mut world = World::new(replies.collect());
         world.home = home;
         let (home, folder) = (world.home.path(), world.folder.path());
         for folder in
@@ -134,6 +137,9 @@ fn came_to_nothing(ran: &Ran) -> bool {
     })
 }
 
+/// Tools that a model gets when it asks for them.
+const ON_REQUEST: [&str; 5] = ["web_fetch", "move", "delete", "apply_patch", "batch_write"];
+
 /// Tries all of them; names every one that got somewhere.
 fn all_refused(attacks: &[(&str, &str, Value)]) {
     let mut problems = Vec::new();
@@ -147,6 +153,10 @@ fn all_refused(attacks: &[(&str, &str, Value)]) {
         let mut fails = |what: &str| problems.push(format!("{name}: {what}\n{}\n{}", ran.stdout, ran.stderr));
         if !came_to_nothing(&ran) || ran.stdout.contains(&format!("{THROUGH}\\n")) {
             fails("it was not refused");
+        }
+        // Of a source that was not allowed there are no tools, and that is its defence.
+        if !tool.starts_with("mcp__") && ran.stdout.contains("You do not have the tool") {
+            fails("the tool was not there, so nothing was tried");
         }
         if ran.stdout.contains(SECRET) {
             fails("a secret was shown");
