@@ -15,4 +15,5 @@ mod inbox;
 mod requests;
 mod sessions;
 mod streams;
+mod tls;
 mod world;
