@@ -270,7 +270,15 @@ impl Headless {
 
 /// A question with the ways to answer it.
 fn ask_lines(ask: &Ask, look: &Look) -> Vec<Line> {
-    let view = show::card::CardView { ask, chosen: &[], writing: false, behind: 0, detail_rows: 10, keys: false };
+    let view = show::card::CardView {
+        ask,
+        chosen: &[],
+        writing: false,
+        behind: 0,
+        detail_rows: 10,
+        keys: false,
+        problem: None,
+    };
     let mut lines = show::card::card_lines(&view, look);
     let ways = format!("Answer with: `weft answer {} {}`", ask.id, show::card::ways_to_answer(&ask.kind));
     let grant = show::card::grant_in_words(&ask.kind);

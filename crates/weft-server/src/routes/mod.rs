@@ -2,7 +2,9 @@
 //! is made, so that the description cannot differ from what is served.
 
 mod about;
+mod artifacts;
 mod asks;
+mod backups;
 mod catalog;
 mod changes;
 mod events;
@@ -15,6 +17,7 @@ mod sources;
 mod turns;
 mod uploads;
 mod usage;
+mod views;
 
 // Words of queries, which the description has to name.
 pub use sessions::ViewWord;
@@ -42,6 +45,8 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(changes::undo))
         .routes(routes!(changes::redo))
         .routes(routes!(changes::diff))
+        .routes(routes!(artifacts::list))
+        .routes(routes!(artifacts::content))
         .routes(routes!(log::log))
         .routes(routes!(log::context))
         .routes(routes!(log::output))
@@ -50,6 +55,7 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(asks::list))
         .routes(routes!(asks::answer))
         .routes(routes!(search::search))
+        .routes(routes!(views::show, views::keep))
         .routes(routes!(catalog::workspaces))
         .routes(routes!(catalog::agents))
         .routes(routes!(catalog::skills))
@@ -62,6 +68,8 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(sources::remove))
         .routes(routes!(sources::test))
         .routes(routes!(sources::allow))
+        .routes(routes!(sources::sign_in))
+        .routes(routes!(backups::list, backups::make))
         .routes(routes!(usage::usage))
         .routes(routes!(usage::audit))
         .routes(routes!(usage::verify))

@@ -8,6 +8,7 @@
     clippy::too_many_lines
 )]
 
+mod artifacts;
 mod asks;
 mod door;
 mod edges;

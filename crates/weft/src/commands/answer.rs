@@ -47,7 +47,9 @@ pub fn read_answer(kind: &AskKind, words: &[String]) -> Result<Answer, UsageErro
         (AskKind::Approval { .. }, _) => Err(UsageError(format!(
             "`{first}` is not an answer here: say yes, session, always, or no with what to do instead"
         ))),
-        (AskKind::Question { .. }, _) => Ok(answer_in_words(kind, text.trim())),
+        (AskKind::Question { .. } | AskKind::Form { .. }, _) => {
+            answer_in_words(kind, text.trim()).map_err(|problem| UsageError(problem.to_string()))
+        }
     }
 }
 

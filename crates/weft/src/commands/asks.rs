@@ -37,6 +37,9 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
             AskKind::Approval { detail, .. } if repeats_question(&row.ask.question, detail) => String::new(),
             AskKind::Approval { detail, .. } => detail.lines().next().unwrap_or_default().to_owned(),
             AskKind::Question { options, .. } => options.join(" / "),
+            AskKind::Form { fields } => {
+                fields.iter().map(|field| format!("{}=…", field.name)).collect::<Vec<_>>().join("; ")
+            }
         };
         let question = format!("{} {detail}", row.ask.question);
         [row.ask.id.to_string(), row.session.to_string(), ago(row.raised_at, now), clean_row(&question)]
