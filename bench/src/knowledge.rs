@@ -323,8 +323,9 @@ fn hybrid(
     let all: Vec<&str> = pieces.take(count).collect();
     let mut bytes = 0;
     for (number, pieces) in all.chunks(100).enumerate() {
-        // Short neighbours are searched together, so there are fewer chunks than pieces; the line says how many.
-        let text: String = pieces.iter().map(|piece| format!("{piece}\n\n---\n\n")).collect();
+        // Numbered paragraphs are searched one by one, so there are as many chunks as pieces.
+        let one = |(paragraph, piece): (usize, &&str)| format!("{number}.{} {piece}\n\n", paragraph + 1);
+        let text: String = pieces.iter().enumerate().map(one).collect();
         bytes += text.len();
         fs::write(folder.join(format!("{number}.md")), text)?;
     }

@@ -40,7 +40,7 @@ struct Bundle {
     about: Option<&'static str>,
 }
 
-const BUNDLES: [Bundle; 5] = [
+const BUNDLES: [Bundle; 7] = [
     Bundle { name: "files", tools: &["apply_patch", "batch_write", "move", "delete", "preview_edit"], about: None },
     Bundle {
         name: "structure",
@@ -77,6 +77,27 @@ const BUNDLES: [Bundle; 5] = [
         ],
         about: Some("git_more: to switch, revert, fetch and more"),
     },
+    Bundle {
+        name: "knowledge",
+        tools: &[
+            "search_code",
+            "search_documents",
+            "search_history",
+            "get_symbol",
+            "get_dependencies",
+            "get_dependents",
+            "find_similar_symbols",
+            "get_file_symbols",
+            "get_history_for_code",
+            "knowledge_status",
+        ],
+        about: Some("knowledge: search by meaning, who uses what"),
+    },
+    Bundle {
+        name: "evidence",
+        tools: &["get_paragraph", "hop_retrieve"],
+        about: Some("evidence: paragraphs of documents, what they refer to"),
+    },
     Bundle { name: "web", tools: &["web_fetch", "web_search"], about: None },
 ];
 
@@ -102,12 +123,13 @@ impl RequestTools {
         let alone = offered.iter().filter(|(name, _)| !told_together(name));
         let alone = alone.map(|(name, description)| format!("{name}: {}", first_sentence(description)));
         let offers = |bundle: &&Bundle| offered.iter().any(|(name, _)| bundle.tools.contains(&name.as_str()));
-        let together = BUNDLES.iter().filter(offers).filter_map(|bundle| bundle.about.map(str::to_owned));
+        let there: Vec<&Bundle> = BUNDLES.iter().filter(offers).collect();
+        let together = there.iter().filter_map(|bundle| bundle.about.map(str::to_owned));
         let lines: Vec<String> = alone.chain(together).collect();
         let description = format!("Get more tools, usable from the next step on.\n{}", lines.join("\n"));
         let schema = json!({"type":"object","properties":{
             "names":{"type":"array","items":{"type":"string"}},
-            "bundle":{"type":"string","enum":BUNDLES.map(|bundle| bundle.name)},
+            "bundle":{"type":"string","enum":there.iter().map(|bundle| bundle.name).collect::<Vec<_>>()},
             "intent":{"type":"string","description":"what you want to do"}}});
         Some(Self { offered, sources: Vec::new(), description, schema })
     }

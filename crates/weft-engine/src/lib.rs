@@ -32,6 +32,7 @@ mod prompt;
 mod prompt_check;
 mod renew;
 mod secrets;
+pub mod settings;
 mod setup;
 mod shorthand;
 pub mod skills;

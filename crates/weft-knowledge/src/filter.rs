@@ -4,6 +4,7 @@
 //! many as exist, up to its limit.
 
 use crate::chunk::{Chunk, Domain, Kind, Language};
+use crate::tables::Brief;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -24,11 +25,19 @@ impl Filter {
 
     /// What the filter means; every index must agree with it.
     pub fn takes(&self, chunk: &Chunk) -> bool {
-        (self.domains.is_empty() || self.domains.contains(&chunk.domain))
-            && (self.kinds.is_empty() || self.kinds.contains(&chunk.kind))
-            && (self.languages.is_empty() || chunk.language.is_some_and(|language| self.languages.contains(&language)))
-            && self.path_prefix.as_ref().is_none_or(|prefix| chunk.path.starts_with(prefix.as_str()))
-            && self.since.is_none_or(|since| chunk.time >= since)
-            && self.until.is_none_or(|until| chunk.time <= until)
+        self.takes_what(chunk.domain, chunk.kind, chunk.language, &chunk.path, chunk.time)
+    }
+
+    pub(crate) fn takes_brief(&self, brief: &Brief) -> bool {
+        self.takes_what(brief.domain, brief.kind, brief.language, &brief.path, brief.time)
+    }
+
+    fn takes_what(&self, domain: Domain, kind: Kind, language: Option<Language>, path: &str, time: i64) -> bool {
+        (self.domains.is_empty() || self.domains.contains(&domain))
+            && (self.kinds.is_empty() || self.kinds.contains(&kind))
+            && (self.languages.is_empty() || language.is_some_and(|language| self.languages.contains(&language)))
+            && self.path_prefix.as_ref().is_none_or(|prefix| path.starts_with(prefix.as_str()))
+            && self.since.is_none_or(|since| time >= since)
+            && self.until.is_none_or(|until| time <= until)
     }
 }

@@ -21,6 +21,8 @@ const WAITING: usize = 64;
 const MOST_THREADS: usize = 8;
 /// A file changed this shortly before it was read may be changed again without its time showing it.
 const UNSURE_MS: i64 = 50;
+/// Changes whenever files are taken apart in another way: then all are read again.
+const READER: u32 = 2;
 /// How often people are told how far it is.
 const TELL: Duration = Duration::from_millis(100);
 
@@ -67,7 +69,13 @@ impl Knowledge {
         let folder = within.map_or_else(|| Ok(self.root.clone()), |within| inside(&self.root, within))?;
         let (found, trouble) = find::files(&self.root, &folder);
         let prefix = relative_prefix(&self.root, &folder);
-        let known = self.tables.files()?;
+        let mut known = self.tables.files()?;
+        let is_current = self.tables.reader()? == Some(READER);
+        if !is_current {
+            for state in known.values_mut() {
+                (state.hash, state.modified) = (None, i64::MIN);
+            }
+        }
         let there: HashSet<&str> = found.iter().map(|found| found.path.as_str()).collect();
         let gone: Vec<String> = known
             .iter()
@@ -78,6 +86,9 @@ impl Knowledge {
             .collect();
         let files = found.len();
         let mut report = self.take_in(found, &gone, &known, run)?;
+        if !is_current && !report.stopped && prefix.is_empty() {
+            self.tables.set_reader(READER)?;
+        }
         report.files = files;
         report.trouble = trouble;
         Ok(report)

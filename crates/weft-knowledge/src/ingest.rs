@@ -85,6 +85,12 @@ pub(crate) fn read(root: &Path, found: &Found, known: Option<&[u8]>) -> Read {
     }
 }
 
+/// The text of a file that people read line by line.
+pub(crate) fn text_of(root: &Path, path: &str) -> std::io::Result<String> {
+    let bytes = decoded(bytes_of(root, path, LARGEST_TEXT)?).map_err(std::io::Error::other)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// No link is followed, wherever it stands in the path, and what is not a file (a pipe would never end)
 /// is not read.
 fn bytes_of(root: &Path, path: &str, limit: u64) -> std::io::Result<Vec<u8>> {

@@ -8,10 +8,13 @@
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::chunk::{Chunk, ChunkId};
 use crate::embed::{self, Embedder};
 use crate::error::KnowledgeError;
+use crate::indexing::{Progress, Run};
+use crate::search::cache::Cache;
 use crate::tables::{Counts, Tables};
 use crate::text::TextIndex;
 use crate::vector::VectorIndex;
@@ -51,7 +54,9 @@ pub struct Knowledge {
     pub(crate) text: TextIndex,
     pub(crate) vectors: VectorIndex,
     pub(crate) embedder: Box<dyn Embedder>,
+    pub(crate) cache: Cache,
     notices: Vec<String>,
+    without_model: Option<&'static str>,
 }
 
 /// Held by the one process that writes; ends with it.
@@ -82,6 +87,20 @@ impl Knowledge {
         Self::open(places, &root)
     }
 
+    /// The folder at or around this one of which something is known.
+    pub fn root_around(places: &Places, folder: &Path) -> Result<PathBuf, KnowledgeError> {
+        known_around(places, &real(folder)?).ok_or(KnowledgeError::Empty)
+    }
+
+    /// Sees what others have taken in. An error means that it has to be opened anew.
+    pub fn refresh(&mut self) -> Result<(), KnowledgeError> {
+        if self.is_up_to_date()? && self.text.is_current() {
+            return Ok(());
+        }
+        self.text.refresh().map_err(|error| KnowledgeError::Text(error.to_string()))?;
+        self.vectors.refresh().map_err(|error| KnowledgeError::Vector(error.to_string()))
+    }
+
     /// Opens what a folder is to be taken into: what is known of one around it, of which it is then a
     /// part, else its own.
     pub fn open_for(places: &Places, folder: &Path) -> Result<(Self, Option<PathBuf>), KnowledgeError> {
@@ -109,7 +128,7 @@ impl Knowledge {
             ));
         }
         let opened = embed::open(&places.models).map_err(|error| KnowledgeError::Model(error.to_string()))?;
-        notices.extend(opened.notice().map(str::to_owned));
+        let without_model = opened.notice();
         let embedder = opened.embedder();
         let (text, vectors) = match open_indexes(&folder, embedder.as_ref()) {
             Ok(indexes) => indexes,
@@ -119,7 +138,8 @@ impl Knowledge {
                 anew(&folder, embedder.as_ref())?
             }
         };
-        let mut knowledge = Self { root, folder, tables, text, vectors, embedder, notices };
+        let cache = Cache::default();
+        let mut knowledge = Self { root, folder, tables, text, vectors, embedder, cache, notices, without_model };
         if !knowledge.is_up_to_date()? {
             match WriteLock::take(&knowledge.folder) {
                 Ok(lock) => knowledge.catch_up(&lock)?,
@@ -140,6 +160,11 @@ impl Knowledge {
         &self.notices
     }
 
+    /// What a person who searches should know where there is no embedding model.
+    pub const fn without_model(&self) -> Option<&'static str> {
+        self.without_model
+    }
+
     pub fn status(&self) -> Result<Status, KnowledgeError> {
         Ok(Status {
             root: self.root.clone(),
@@ -153,9 +178,21 @@ impl Knowledge {
 
     /// Makes both indexes anew from the tables.
     pub fn rebuild(&mut self) -> Result<(), KnowledgeError> {
+        self.rebuild_with(Run { now: 0, stop: &AtomicBool::new(false), tell: &mut |_| {} })
+    }
+
+    /// The same, telling how many chunks are done. When it is stopped, whoever opens the knowledge next
+    /// goes on with the rest.
+    pub fn rebuild_with(&mut self, run: Run<'_>) -> Result<(), KnowledgeError> {
         let lock = self.lock()?;
         (self.text, self.vectors) = anew(&self.folder, self.embedder.as_ref())?;
-        self.catch_up(&lock)
+        let of = usize::try_from(self.tables.counts()?.chunks).unwrap_or(usize::MAX);
+        let mut done = 0;
+        self.bring_up(&lock, &mut |chunks| {
+            done += chunks;
+            (run.tell)(Progress { files: done, of, bytes: 0, finishing: done >= of });
+            !run.stop.load(Ordering::Relaxed)
+        })
     }
 
     pub(crate) fn lock(&self) -> Result<WriteLock, KnowledgeError> {
@@ -177,16 +214,17 @@ impl Knowledge {
     /// Brings both indexes up to what the tables have now. An index that cannot be written to, such as
     /// one that a killed process left files in, is made anew.
     pub(crate) fn catch_up(&mut self, lock: &WriteLock) -> Result<(), KnowledgeError> {
-        match self.bring_up(lock) {
+        match self.bring_up(lock, &mut |_| true) {
             Err(KnowledgeError::Text(_) | KnowledgeError::Vector(_)) => {
                 (self.text, self.vectors) = anew(&self.folder, self.embedder.as_ref())?;
-                self.bring_up(lock)
+                self.bring_up(lock, &mut |_| true)
             }
             other => other,
         }
     }
 
-    fn bring_up(&mut self, _lock: &WriteLock) -> Result<(), KnowledgeError> {
+    /// `go_on` hears how many chunks were brought in, and says whether to go on.
+    fn bring_up(&mut self, _lock: &WriteLock, go_on: &mut dyn FnMut(usize) -> bool) -> Result<(), KnowledgeError> {
         let now = self.tables.generation()?;
         let mark = |knowledge: &Self| -> Result<(u64, u64), KnowledgeError> {
             let of_text = knowledge.text.mark().map_err(|error| KnowledgeError::Text(error.to_string()))?;
@@ -227,6 +265,9 @@ impl Knowledge {
                 for (chunk, vector) in batch.iter().zip(embedded(self.embedder.as_ref(), &batch)?) {
                     self.vectors.add(chunk.id, &vector).map_err(vector_error)?;
                 }
+            }
+            if !go_on(batch.len()) {
+                return Ok(());
             }
         }
         writer.commit(now).map_err(text_error)?;

@@ -6,7 +6,7 @@
 //!
 //! Where to go next: [`Knowledge`] is what others use; `indexing` brings it up to what is on disk,
 //! `ingest` reads one file, `code` and `documents` take it apart, `tables` keeps it; `search` and
-//! `graph` answer.
+//! `graph` answer; `shelf` keeps them open in programs that run for long, and `tools` lets agents ask.
 
 pub mod chunk;
 pub mod embed;
@@ -26,15 +26,21 @@ mod ingest;
 mod knowledge;
 mod language;
 mod parsed;
+mod passage;
 mod search;
+mod shelf;
 mod tables;
+mod tools;
 mod watching;
 
 pub use chunk::{Chunk, ChunkId, Domain, EdgeKind, Kind, Language, Place};
 pub use error::KnowledgeError;
 pub use filter::Filter;
-pub use graph::{Direction, Neighbour};
+pub use graph::{DEEPEST, Direction, MOST, Neighbour, Way};
 pub use indexing::{Progress, Report, Run};
 pub use knowledge::{Knowledge, Places, Status};
+pub use passage::Passage;
 pub use search::{Answer, Class, Freshness, Hit, Query};
+pub use shelf::{Now, Shelf, WorkKind, WorkState};
 pub use tables::{Counts, Symbol};
+pub use tools::{is_tool, tools};

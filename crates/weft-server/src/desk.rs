@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 use weft_engine::{Engine, Home};
+use weft_knowledge::Shelf;
 
 use crate::assets::Assets;
 use crate::backstage::Backstage;
@@ -18,6 +19,7 @@ pub struct Parts {
     /// The folder it was started in, where new sessions work unless they say otherwise.
     pub workspace: PathBuf,
     pub backstage: Arc<dyn Backstage>,
+    pub knowledge: Arc<Shelf>,
     pub version: &'static str,
     /// Serves the web app from this folder instead of from the binary, for those who change it.
     pub assets: Option<PathBuf>,
@@ -28,6 +30,7 @@ pub struct Desk {
     pub home: Home,
     pub workspace: PathBuf,
     pub backstage: Arc<dyn Backstage>,
+    pub knowledge: Arc<Shelf>,
     pub version: &'static str,
     pub assets: Assets,
     pub inbox: Inbox,
@@ -48,6 +51,7 @@ impl Desk {
             home: parts.home,
             workspace: parts.workspace,
             backstage: parts.backstage,
+            knowledge: parts.knowledge,
             version: parts.version,
             assets: Assets::new(parts.assets),
             closing,

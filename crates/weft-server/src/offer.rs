@@ -49,10 +49,10 @@ impl Offer for WeftOffer {
     fn tools(&self) -> Vec<Tool> {
         let registry = self.engine.guard().registry();
         let specs = registry.specs().filter(|spec| !INSIDE_ONLY.contains(&spec.name));
-        // Who can start jobs must be able to look after them.
-        let jobs = registry.extras().filter(|spec| spec.name == "jobs");
+        // Who can start jobs must be able to look after them; what is known is for everybody to ask.
+        let more = registry.extras().filter(|spec| spec.name == "jobs" || weft_knowledge::is_tool(spec.name));
         let mut tools: Vec<Tool> = specs
-            .chain(jobs)
+            .chain(more)
             .map(|spec| {
                 let schema = spec.schema.as_object().cloned().unwrap_or_default();
                 Tool::new(spec.name.to_owned(), spec.description.to_owned(), schema)

@@ -8,7 +8,7 @@ use utoipa::OpenApi as _;
 use utoipa::openapi::OpenApi;
 
 use crate::problem::ErrorBody;
-use crate::routes::{GroupWord, PeriodWord, ViewWord};
+use crate::routes::{GroupWord, PeriodWord, QuestionWord, ViewWord};
 
 #[derive(utoipa::OpenApi)]
 #[openapi(
@@ -17,7 +17,7 @@ use crate::routes::{GroupWord, PeriodWord, ViewWord};
         description = "Sessions of agents on this machine: say something, follow what happens, answer what is asked.",
         license(name = "MIT OR Apache-2.0")
     ),
-    components(schemas(ErrorBody, ViewWord, GroupWord, PeriodWord))
+    components(schemas(ErrorBody, ViewWord, GroupWord, PeriodWord, QuestionWord))
 )]
 struct Api;
 

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
 use crate::handle::OpenError;
+use crate::tool::Context;
 
 /// The text of a PDF, page by page, each under a line `[page N]`. The error completes the sentence
 /// "The PDF …".
@@ -34,7 +35,17 @@ pub fn open(path: &Path) -> std::io::Result<File> {
     }
 }
 
+/// Whether shells, editors, git or other agents heed a file here of themselves.
+pub fn is_heeded(path: &Path) -> bool {
+    crate::path::is_protected(path)
+}
+
 /// Whether files here may hold keys or passwords.
 pub fn is_secret(path: &Path) -> bool {
     crate::path::is_secret(path)
+}
+
+/// Whether a running call may read this file, which it did not name itself.
+pub fn may_read(context: &Context, path: &str) -> bool {
+    crate::admit::for_reading(context, path).is_ok()
 }

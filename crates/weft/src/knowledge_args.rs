@@ -30,7 +30,8 @@ pub const GRAPH_HELP: &str =
 
 Examples:
   weft graph callers Store::open
-  weft graph impact src/store.rs --depth 3
+  weft graph impact src/store.rs
+  weft graph impact Store::open --depth 2
   weft graph link Engine Store";
 
 #[derive(Debug, Args)]
@@ -78,6 +79,9 @@ pub struct SearchArgs {
     /// The folder whose knowledge is searched; this one if left out
     #[arg(long = "in", value_name = "DIR")]
     pub within: Option<PathBuf>,
+    /// Show hits too that fit far less well than the best one
+    #[arg(long)]
+    pub all: bool,
     /// Show what each hit's score is made of
     #[arg(long)]
     pub why: bool,
@@ -91,15 +95,19 @@ pub enum GraphCommand {
     Callees(GraphArgs),
     /// What it needs: imports, calls, types
     Deps(GraphArgs),
-    /// What would feel a change of it
+    /// What would feel a change of it, directly or through others
     Impact(GraphArgs),
     /// Documents that speak of it
     Docs(GraphArgs),
     /// The shortest way from one thing to another
     Link {
+        /// Where it begins: a name, Type::name, a file, or file:line
+        #[arg(value_name = "FROM")]
         from: String,
+        /// Where it should lead to
+        #[arg(value_name = "TO")]
         to: String,
-        /// One JSON object per line
+        /// One JSON object per step and line, both ends among them
         #[arg(long)]
         json: bool,
     },
@@ -107,11 +115,13 @@ pub enum GraphCommand {
 
 #[derive(Debug, Args)]
 pub struct GraphArgs {
+    /// A name (open), a name with what it is in (Store::open), a file, or a place (src/lib.rs:42); of a
+    /// file, module or type everything in it is meant
     #[arg(value_name = "SYMBOL")]
     pub symbol: String,
-    /// How many steps to go
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub depth: usize,
+    /// How many steps to go, at most 8; one if left out, and all of them for `impact`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    pub depth: Option<u8>,
     /// One JSON object per line
     #[arg(long)]
     pub json: bool,

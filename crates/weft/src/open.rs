@@ -6,9 +6,10 @@ use std::sync::{Arc, OnceLock};
 use anyhow::Context as _;
 use weft_core::{Cost, Limits, ModelName, SessionId};
 use weft_engine::agent::Agent;
-use weft_engine::{Engine, Home, Loaded, NewSession, Setup, Tape};
+use weft_engine::{Clock, Engine, Home, Loaded, NewSession, Setup, Tape};
+use weft_knowledge::{Places, Shelf};
 use weft_model::cassette::Cassette;
-use weft_tool::Toolbox;
+use weft_tool::{Registry, Toolbox};
 
 use crate::args::{ChatArgs, WorkArgs};
 use crate::exit::UsageError;
@@ -32,6 +33,8 @@ pub struct Opened {
     pub engine: Engine,
     pub home: Home,
     pub workspace: PathBuf,
+    /// What is known of folders.
+    pub knowledge: Arc<Shelf>,
     /// What was odd about the settings.
     pub warnings: Vec<String>,
 }
@@ -97,6 +100,8 @@ pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::
     let mut setup = Setup::new(home.clone(), loaded.config);
     let sources = sources::open(&home, &setup.config, &workspace, &setup.network_log);
     setup.tape = tape;
+    let knowledge = Arc::new(Shelf::new(Places::within(&home.data), Arc::new(|| Clock::System.now().0)));
+    setup.registry = weft_knowledge::tools(&knowledge).into_iter().fold(setup.registry, Registry::with_extra);
     let toolbox = (!sources.sources.all().is_empty()).then_some(sources.sources);
     setup.toolbox = toolbox.clone().map(|sources| sources as Arc<dyn Toolbox>);
     let engine = Engine::open(setup)?;
@@ -104,7 +109,7 @@ pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::
         sources.set_host(Arc::new(EngineHost { engine: engine.downgrade() }));
     }
     let warnings = loaded.warnings.into_iter().chain(sources.warnings).collect();
-    Ok(Opened { engine, home, workspace, warnings })
+    Ok(Opened { engine, home, workspace, knowledge, warnings })
 }
 
 /// Opens everything and tells what the person should know about it.

@@ -23,7 +23,13 @@ export function Artifacts({ id, filesSeq, onJump }: { id: string; filesSeq: numb
     queryFn: () => api.get<{ artifacts: Artifact[]; more: number }>(`sessions/${id}/artifacts`),
     placeholderData: (before) => before,
   });
-  const [chosen, setChosen] = useState<string | null>(null);
+  // Kept outside, so that it stays open when the panel moves from beside the session to over it.
+  const [chosen, choose] = useState(() => sessionStorage.getItem(`weft.artifact.${id}`));
+  const setChosen = (path: string | null) => {
+    if (path === null) sessionStorage.removeItem(`weft.artifact.${id}`);
+    else sessionStorage.setItem(`weft.artifact.${id}`, path);
+    choose(path);
+  };
   const artifact = list.data?.artifacts.find((one) => one.path === chosen);
   if (artifact) return <OneArtifact id={id} artifact={artifact} onBack={() => setChosen(null)} onJump={onJump} />;
   return (

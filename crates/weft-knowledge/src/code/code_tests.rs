@@ -83,7 +83,7 @@ fn python_is_taken_apart() {
             "a.py imports .store/Store",
             "Thing extends Thing/Base",
             "size calls /helper",
-            "helper calls .S/open",
+            "helper calls .Store/open",
             "test_helper tests /helper",
         ],
     );
@@ -220,6 +220,65 @@ fn scripts_are_taken_apart() {
         "#!/bin/bash\nsource lib.sh\nLIMIT=3\n\n# Opens it.\nopen_it() {\n  helper \"$1\"\n}\n",
         &["variable LIMIT 3-3", "function open_it 6-8"],
         &["a.sh imports lib.sh/lib.sh", "open_it calls /helper"],
+    );
+}
+
+#[test]
+fn what_is_used_under_another_name_is_an_edge_to_its_own() {
+    let check = |path, language, text: &str, edges: &[&str]| {
+        let parsed = parse(path, Some(language), text);
+        let shown: Vec<String> = parsed
+            .edges
+            .iter()
+            .map(|edge| format!("{} {} {}/{}", parsed.nodes[edge.source].name, edge.kind, edge.qualifier, edge.name))
+            .collect();
+        for edge in edges {
+            assert!(shown.iter().any(|known| known == edge), "{path} lacks `{edge}`; it has {shown:#?}");
+        }
+    };
+    check(
+        "a.py",
+        Language::Python,
+        "from x import y as z, Base as B\nimport a.b as c\n\nclass T(B):\n    pass\n\ndef f():\n    z()\n    c.g()\n    B.make()\n",
+        &["f calls /y", "f calls .b/g", "f calls .Base/make", "T extends T/Base"],
+    );
+    check("a.py", Language::Python, "def f():\n    z()\n    from x import y as z\n", &["f calls /y"]);
+    check("a.py", Language::Python, "from x import y as z\ndef z():\n    pass\ndef f():\n    z()\n", &["f calls /z"]);
+    check(
+        "a.rs",
+        Language::Rust,
+        "use a::{b as c, Long as Short};\nfn f(x: Short) { c(); Short::open(); }\n",
+        &["f calls /b", "f calls Long/open", "f references /Long"],
+    );
+    check(
+        "a.ts",
+        Language::TypeScript,
+        "import { b as c } from './m';\nimport * as all from './lib/tools.js';\nfunction f() { c(); all.g(); }\n",
+        &["f calls /b", "f calls .tools/g"],
+    );
+    check(
+        "a.js",
+        Language::JavaScript,
+        "const { a: b } = require('./m');\nconst db = require('./lib/store.js');\nfunction f() { b(); db.open(); }\n",
+        &["f calls /a", "f calls .store/open", "a.js imports ./m/a"],
+    );
+    check(
+        "a.go",
+        Language::Go,
+        "package a\nimport s \"example.com/store\"\nfunc f() { s.Find() }\n",
+        &["f calls .store/Find"],
+    );
+    check(
+        "A.cs",
+        Language::CSharp,
+        "using S = Box.Store;\nclass T { void F() { S.Find(); } }\n",
+        &["F calls .Store/Find"],
+    );
+    check(
+        "a.php",
+        Language::Php,
+        "<?php\nuse App\\Store as S;\nfunction f() { S::find(); return new S(); }\n",
+        &["f calls Store/find", "f calls /Store"],
     );
 }
 

@@ -1,5 +1,5 @@
-//! What an import statement brings in: pairs of a name and the module it comes from. Works on the
-//! statement's words, which differ less between languages than their trees do.
+//! What an import statement brings in: names, the modules they come from, and what they are called
+//! here. Works on the statement's words, which differ less between languages than their trees do.
 
 /// How a language writes imports.
 #[derive(Debug, Clone, Copy)]
@@ -19,26 +19,68 @@ pub(crate) enum Style {
 /// No statement has more.
 const MOST: usize = 200;
 
-/// Name and module of everything that is imported.
-pub(crate) fn imported(style: Style, statement: &str) -> Vec<(String, String)> {
+/// One thing that is imported.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Imported {
+    pub name: String,
+    pub module: String,
+    /// What the file calls it, where that is not its name.
+    pub alias: Option<String>,
+}
+
+impl Imported {
+    fn new(name: &str, module: &str, alias: Option<&str>) -> Self {
+        let alias = alias.map(str::trim).filter(|alias| !alias.is_empty() && *alias != "_" && *alias != name);
+        Self { name: name.to_owned(), module: module.to_owned(), alias: alias.map(str::to_owned) }
+    }
+}
+
+/// Everything that is imported.
+pub(crate) fn imported(style: Style, statement: &str) -> Vec<Imported> {
     let mut found = match style {
         Style::Rust => rust(statement),
         Style::Python => python(statement),
         Style::Script => script(statement),
         Style::Dotted => dotted(statement),
-        Style::Path => quoted(statement).map(|path| vec![of_path(path)]).unwrap_or_default(),
+        Style::Path => quoted(statement).map(|path| vec![by_path(statement, path)]).unwrap_or_default(),
     };
-    found.retain(|(name, _)| !name.is_empty());
+    found.retain(|imported| !imported.name.is_empty());
     found.truncate(MOST);
     found
 }
 
 /// The import of a module by its path: it is called like the path's end.
-pub(crate) fn of_path(path: &str) -> (String, String) {
-    (path.rsplit('/').next().unwrap_or(path).to_owned(), path.to_owned())
+pub(crate) fn of_path(path: &str) -> Imported {
+    Imported::new(path.rsplit('/').next().unwrap_or(path), path, None)
 }
 
-fn rust(statement: &str) -> Vec<(String, String)> {
+/// What a variable or a pattern takes of a module: `x`, or `{ a, b: c }`.
+pub(crate) fn taken(pattern: &str, path: &str) -> Vec<Imported> {
+    let whole = of_path(path);
+    let Some(names) = pattern.trim().strip_prefix('{') else {
+        let is_name = pattern.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '$'));
+        let alias = Some(pattern).filter(|_| is_name);
+        return vec![Imported::new(&whole.name, path, alias)];
+    };
+    let names = names.trim_end().trim_end_matches('}').split(',');
+    let one = |part: &str| {
+        let part = part.split('=').next().unwrap_or(part);
+        let (name, alias) = part.split_once(':').unwrap_or((part, ""));
+        Imported::new(name.trim(), path, Some(alias))
+    };
+    let found: Vec<_> = names.map(one).filter(|imported| !imported.name.is_empty()).take(MOST).collect();
+    if found.is_empty() { vec![whole] } else { found }
+}
+
+/// Go puts another name before the path.
+fn by_path(statement: &str, path: &str) -> Imported {
+    let before = statement.split(['"', '`', '\'', '<']).next().unwrap_or_default().trim();
+    let is_name = before.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    let last = of_path(path).name;
+    Imported::new(&last, path, Some(before).filter(|_| is_name))
+}
+
+fn rust(statement: &str) -> Vec<Imported> {
     let words = statement.trim().trim_end_matches(';');
     let words = words.find("use ").and_then(|at| words.get(at + 4..)).unwrap_or(words);
     let mut found = Vec::new();
@@ -66,8 +108,8 @@ fn rust(statement: &str) -> Vec<(String, String)> {
     found
 }
 
-fn add_rust(found: &mut Vec<(String, String)>, prefix: Option<&String>, item: &str) {
-    let item = item.split(" as ").next().unwrap_or(item).trim();
+fn add_rust(found: &mut Vec<Imported>, prefix: Option<&String>, item: &str) {
+    let (item, alias) = with_alias(item);
     if item.is_empty() {
         return;
     }
@@ -75,65 +117,77 @@ fn add_rust(found: &mut Vec<(String, String)>, prefix: Option<&String>, item: &s
     let path = path.strip_suffix("::self").unwrap_or(&path);
     let (module, name) = path.rsplit_once("::").unwrap_or(("", path));
     if name != "*" {
-        found.push((name.to_owned(), module.to_owned()));
+        found.push(Imported::new(name, module, alias));
     } else if let Some(last) = module.rsplit("::").next() {
-        found.push((last.to_owned(), module.to_owned()));
+        found.push(Imported::new(last, module, None));
     }
 }
 
-fn python(statement: &str) -> Vec<(String, String)> {
-    let statement = statement.replace(['(', ')', '\\'], " ");
+fn python(statement: &str) -> Vec<Imported> {
+    let lines: Vec<&str> = statement.lines().map(|line| line.split('#').next().unwrap_or(line)).collect();
+    let statement = lines.join(" ").replace(['(', ')', '\\', '\t'], " ");
     let words = statement.trim();
     if let Some((module, names)) = words.strip_prefix("from ").and_then(|rest| rest.split_once(" import ")) {
         let module = module.trim();
         let last = module.rsplit('.').next().unwrap_or(module);
         let name = |name: &str| {
-            let name = without_alias(name);
-            (if name == "*" { last.to_owned() } else { name.to_owned() }, module.to_owned())
+            let (name, alias) = with_alias(name);
+            Imported::new(if name == "*" { last } else { name }, module, alias)
         };
         return names.split(',').map(name).collect();
     }
     let names = words.strip_prefix("import ").unwrap_or_default();
     let name = |name: &str| {
-        let module = without_alias(name);
-        (module.rsplit('.').next().unwrap_or(module).to_owned(), module.to_owned())
+        let (module, alias) = with_alias(name);
+        Imported::new(module.rsplit('.').next().unwrap_or(module), module, alias)
     };
     names.split(',').map(name).collect()
 }
 
-fn without_alias(name: &str) -> &str {
-    name.split(" as ").next().unwrap_or(name).trim()
+/// A name, and what stands behind its `as`.
+fn with_alias(name: &str) -> (&str, Option<&str>) {
+    let mut parts = name.trim().splitn(2, char::is_whitespace);
+    let first = parts.next().unwrap_or_default();
+    let rest = parts.next().unwrap_or_default().trim_start();
+    (first, rest.strip_prefix("as").filter(|alias| alias.starts_with(char::is_whitespace)).map(str::trim))
 }
 
-fn script(statement: &str) -> Vec<(String, String)> {
+fn script(statement: &str) -> Vec<Imported> {
     let Some(module) = quoted(statement) else { return Vec::new() };
-    let names = statement.split_once("from").map(|(names, _)| names).unwrap_or_default();
-    let names = names.trim().trim_start_matches("import").trim().trim_start_matches("type ");
-    let names = names.replace(['{', '}', '*'], ",");
-    let plain = |name: &&str| !name.is_empty() && !name.starts_with("as ");
-    let found: Vec<_> = names
-        .split(',')
-        .map(|name| without_alias(name.trim()).trim_start_matches("type "))
-        .filter(plain)
-        .map(|name| (name.to_owned(), module.to_owned()))
-        .collect();
+    let names = statement.split_once(['"', '\'']).map(|(names, _)| names.trim()).unwrap_or_default();
+    let names = names.strip_suffix("from").unwrap_or_default().trim();
+    let names = names.trim_start_matches("import").trim().trim_start_matches("type ");
+    let names = names.replace(['{', '}'], ",");
+    let mut found = Vec::new();
+    for part in names.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let (name, alias) = with_alias(part.trim_start_matches("type "));
+        if name == "*" {
+            let last = of_path(module).name;
+            found.push(Imported::new(last.split('.').next().unwrap_or(&last), module, alias));
+        } else {
+            found.push(Imported::new(name, module, alias));
+        }
+    }
     if found.is_empty() { vec![of_path(module)] } else { found }
 }
 
-fn dotted(statement: &str) -> Vec<(String, String)> {
+fn dotted(statement: &str) -> Vec<Imported> {
     let words = statement.trim().trim_end_matches(';');
-    let words = words.trim_start_matches("import ").trim_start_matches("using ").trim_start_matches("use ");
-    let words = words.trim_start_matches("static ").trim_start_matches("function ").trim_start_matches("const ");
+    let words = words.trim_start_matches("global ").trim_start_matches("import ").trim_start_matches("using ");
+    let words = words.trim_start_matches("use ").trim_start_matches("static ");
+    let words = words.trim_start_matches("function ").trim_start_matches("const ");
     let (prefix, names) = match words.split_once('{') {
         Some((prefix, names)) => (prefix.trim(), names.trim_end_matches('}')),
         None => ("", words),
     };
-    let name = |name: &str| {
-        let name = name.rsplit('=').next().unwrap_or(name);
-        let path = format!("{prefix}{}", without_alias(name));
+    let name = |part: &str| {
+        // `using Short = Long.Name`, `use Long\Name as Short`.
+        let (given, part) = part.split_once('=').map_or((None, part), |(given, part)| (Some(given.trim()), part));
+        let (name, alias) = with_alias(part);
+        let path = format!("{prefix}{name}");
         let path = path.trim_end_matches(".*");
         let (module, last) = path.rsplit_once(['.', '\\']).unwrap_or(("", path));
-        (last.to_owned(), module.to_owned())
+        Imported::new(last, module, given.or(alias))
     };
     names.split(',').map(name).collect()
 }

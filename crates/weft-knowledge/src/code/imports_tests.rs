@@ -2,8 +2,38 @@ use super::*;
 
 fn check(style: Style, statement: &str, expected: &[(&str, &str)]) {
     let found = imported(style, statement);
-    let found: Vec<(&str, &str)> = found.iter().map(|(name, module)| (name.as_str(), module.as_str())).collect();
+    let found: Vec<(&str, &str)> = found.iter().map(|one| (one.name.as_str(), one.module.as_str())).collect();
     assert_eq!(found, expected, "{statement}");
+}
+
+/// What the file calls the things that it imports.
+fn called(style: Style, statement: &str, expected: &[(&str, &str)]) {
+    let found = imported(style, statement);
+    let found: Vec<(&str, &str)> =
+        found.iter().filter_map(|one| Some((one.alias.as_deref()?, one.name.as_str()))).collect();
+    assert_eq!(found, expected, "{statement}");
+}
+
+#[test]
+fn other_names_are_read() {
+    called(Style::Rust, "use a::{b as c, d, e::{self as f}, g as _};", &[("c", "b"), ("f", "e")]);
+    called(Style::Python, "from x import y as z, w", &[("z", "y")]);
+    called(Style::Python, "from x import (\n    y  as\tz,  # why\n    v as u,\n)", &[("z", "y"), ("u", "v")]);
+    called(Style::Python, "import a.b as c, d", &[("c", "b")]);
+    called(Style::Script, "import { a, b as c, type D as E } from './m'", &[("c", "b"), ("E", "D")]);
+    called(Style::Script, "import * as all from '../lib/tools.js'", &[("all", "tools")]);
+    called(Style::Script, "import { from as of } from 'rxjs'", &[("of", "from")]);
+    called(Style::Dotted, "using Short = System.Text.Long;", &[("Short", "Long")]);
+    called(Style::Dotted, "use App\\Models\\{User, Post as P};", &[("P", "Post")]);
+    called(Style::Dotted, "use App\\Store as S;", &[("S", "Store")]);
+    called(Style::Path, "f \"a/b\"", &[("f", "b")]);
+    called(Style::Path, "_ \"a/b\"", &[]);
+    called(Style::Path, "#include <sys/stat.h>", &[]);
+    let of = |pattern, path| -> Vec<(String, Option<String>)> {
+        taken(pattern, path).into_iter().map(|one| (one.name, one.alias)).collect()
+    };
+    assert_eq!(of("store", "./lib/db"), [("db".to_owned(), Some("store".to_owned()))]);
+    assert_eq!(of("{ a, b: c }", "./m"), [("a".to_owned(), None), ("b".to_owned(), Some("c".to_owned()))]);
 }
 
 #[test]

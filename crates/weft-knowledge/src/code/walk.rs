@@ -33,6 +33,7 @@ pub(super) fn walk(ready: &Ready, tree: &Tree, path: &str, text: &str) -> Parsed
         known: HashMap::new(),
         seen: HashSet::new(),
         starts: pieces::line_starts(text),
+        aliases: HashMap::new(),
     };
     let mut frames = vec![Frame { depth: 0, symbol: 0, within: 0, in_function: false, scope: None, in_macro: false }];
     let mut cursor = tree.walk();
@@ -84,6 +85,8 @@ struct Walker<'a> {
     known: HashMap<String, usize>,
     seen: HashSet<(usize, EdgeKind, String, String)>,
     starts: Vec<usize>,
+    /// What the file calls imported things, and their own names.
+    aliases: HashMap<String, String>,
 }
 
 impl<'a> Walker<'a> {
@@ -99,8 +102,8 @@ impl<'a> Walker<'a> {
             Role::Call { callee, receiver } => self.call(node, callee, receiver, frame, depth),
             Role::Import(style) => {
                 let line = self.line(node.start_byte());
-                for (name, module) in imports::imported(style, self.words(node)) {
-                    self.edge(0, EdgeKind::Imports, &name, &module, line);
+                for imported in imports::imported(style, self.words(node)) {
+                    self.import(imported, line);
                 }
                 (false, None)
             }
@@ -371,8 +374,13 @@ impl<'a> Walker<'a> {
             let rest = self.text.get(called.end_byte()..node.end_byte()).unwrap_or_default();
             let path = rest.trim_matches(|letter: char| letter.is_whitespace() || "()\"';".contains(letter));
             if !path.is_empty() && path.len() < LONGEST_NAME {
-                let (name, module) = imports::of_path(path);
-                self.edge(0, EdgeKind::Imports, &name, &module, line);
+                // `const { a: b } = require("./module")`
+                let given = node.parent().filter(|parent| parent.kind() == "variable_declarator");
+                let given = given.and_then(|parent| parent.child_by_field_name("name")).map(|name| self.words(name));
+                for imported in given.map_or_else(|| vec![imports::of_path(path)], |given| imports::taken(given, path))
+                {
+                    self.import(imported, line);
+                }
             }
             return (true, None);
         }
@@ -450,7 +458,46 @@ impl<'a> Walker<'a> {
         }
     }
 
+    fn import(&mut self, imported: imports::Imported, line: u32) {
+        self.edge(0, EdgeKind::Imports, &imported.name, &imported.module, line);
+        if let Some(alias) = imported.alias {
+            // A module by its path is known by its name without the ending.
+            let name = imported.name.split('.').next().unwrap_or_default().to_owned();
+            self.aliases.insert(alias, name);
+        }
+    }
+
+    /// What is used under another name is an edge to its own name. Imports can stand behind their uses,
+    /// so this is done last.
+    fn call_by_own_names(&mut self) {
+        let variables = |node: &&Node| node.kind != Kind::Variable;
+        for node in self.parsed.nodes.iter().skip(1).filter(variables).filter(|node| node.parent == Some(0)) {
+            self.aliases.remove(&node.name);
+        }
+        if self.aliases.is_empty() {
+            return;
+        }
+        for edge in self.parsed.edges.iter_mut().filter(|edge| edge.kind != EdgeKind::Imports) {
+            let on = edge.qualifier.trim_start_matches('.');
+            if edge.kind != EdgeKind::Extends
+                && let Some(own) = self.aliases.get(on)
+            {
+                let dot = if edge.qualifier.starts_with('.') { "." } else { "" };
+                edge.qualifier = format!("{dot}{own}");
+            } else if (edge.qualifier.is_empty() || edge.kind == EdgeKind::Extends)
+                && let Some(own) = self.aliases.get(&edge.name)
+            {
+                edge.name.clone_from(own);
+            }
+        }
+        let mut seen = HashSet::new();
+        self.parsed
+            .edges
+            .retain(|edge| seen.insert((edge.source, edge.kind, edge.name.clone(), edge.qualifier.clone())));
+    }
+
     fn finish(mut self) -> Parsed {
+        self.call_by_own_names();
         self.parsed.pieces = pieces::cut(self.text, &self.spans);
         self.parsed
     }

@@ -183,6 +183,11 @@ impl Builder {
                 edge(EdgeKind::Mentions, name, &qualifier);
             }
         }
+        for (name, qualifier) in references::named(&block.text) {
+            edge(EdgeKind::Mentions, name, &qualifier);
+        }
+        let mut seen = std::collections::HashSet::new();
+        edges.retain(|edge| seen.insert(edge.clone()));
         edges.retain(|edge| {
             let same = |known: &Edge| {
                 (known.source, known.kind, &known.name, &known.qualifier)

@@ -126,6 +126,33 @@ pub(super) fn mentioned(code: &str) -> Option<(&str, String)> {
     name.chars().all(is_of_name).then(|| (name, qualifier.trim_start_matches('.').to_owned()))
 }
 
+/// The files and symbols that plain words name: `src/guard.rs`, `guard.rs`, `parse_file`,
+/// `Store::open`. A word of a sentence is none.
+pub(super) fn named(text: &str) -> Vec<(&str, String)> {
+    let words = text.split(|letter: char| letter.is_whitespace() || "`\"'“”()[]{}<>,;|*".contains(letter));
+    let mut found = Vec::new();
+    for word in words {
+        let word = word.trim_end_matches(['.', ':', '!', '?']);
+        // A place in a file: `src/lib.rs:12`.
+        let word = word.split_once(':').map_or(word, |(path, line)| if is_line(line) { path } else { word });
+        if word.len() < 4 || word.len() > 200 || word.contains("://") || word.contains('@') {
+            continue;
+        }
+        let last = word.rsplit('/').next().unwrap_or(word);
+        let has_ending = last.rsplit_once('.').is_some_and(|(stem, _)| !stem.is_empty());
+        if has_ending && crate::language::of(last, b"").is_some() {
+            found.extend(linked(word));
+        } else if word.contains("::") || word.trim_matches('_').contains('_') && word.chars().all(is_of_name) {
+            found.extend(mentioned(word));
+        }
+    }
+    found
+}
+
+fn is_line(text: &str) -> bool {
+    text.starts_with(|letter: char| letter.is_ascii_digit())
+}
+
 #[cfg(test)]
 #[path = "references_tests.rs"]
 mod tests;

@@ -4,13 +4,17 @@
 //! An edge is stored with the name it leads to. Whose name that is, is decided here: the same file,
 //! what the file imports, the type that stands before the name, and the same folder speak for a
 //! symbol. Where several fit equally well all are given, and said to be unsure.
+//!
+//! Whoever asks about a file, a module or a type asks about everything in it as well.
 
+mod link;
 mod resolve;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde::Serialize;
 
+pub use self::link::Way;
 use self::resolve::Graph;
 use crate::chunk::{Domain, EdgeKind, Kind};
 use crate::error::KnowledgeError;
@@ -19,9 +23,9 @@ use crate::search::names::{belongs, split_owner};
 use crate::tables::{NodeId, Symbol};
 
 /// No answer is longer.
-const MOST: usize = 500;
-const DEEPEST: usize = 8;
-const MOST_VISITED: usize = 3_000;
+pub const MOST: usize = 500;
+/// No way is gone farther.
+pub const DEEPEST: usize = 8;
 
 /// A symbol that another one leads to or comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,8 +36,9 @@ pub struct Neighbour {
     pub name: String,
     pub context: String,
     pub signature: String,
-    /// How it is linked.
-    pub edge: EdgeKind,
+    /// How it is linked; nothing for where a way begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge: Option<EdgeKind>,
     /// Where that is written.
     pub at: String,
     /// How many steps away.
@@ -81,7 +86,7 @@ impl Knowledge {
         Ok(found)
     }
 
-    /// Who calls a symbol, or uses it where it is a type.
+    /// Who calls a symbol, or what is in it.
     pub fn callers(&self, name: &str, depth: usize) -> Result<Vec<Neighbour>, KnowledgeError> {
         self.neighbours(name, Direction::In, &[EdgeKind::Calls], depth)
     }
@@ -134,15 +139,27 @@ impl Knowledge {
     ) -> Result<Vec<Neighbour>, KnowledgeError> {
         let start = self.meant(name)?;
         let graph = Graph::new(&self.tables);
+        // A file that imports something is not the something: what else is in it need not feel a
+        // change. Only from a file to the next one imports are followed on.
+        let follow_files = start.iter().any(|symbol| symbol.parent.is_none());
+        let start = graph.with_members(start)?;
         let mut seen: HashSet<NodeId> = start.iter().map(|symbol| symbol.id).collect();
         let mut waiting: VecDeque<(Symbol, usize)> = start.into_iter().map(|symbol| (symbol, 0)).collect();
-        let mut found = Vec::new();
+        let mut found: Vec<Neighbour> = Vec::new();
         while let Some((symbol, steps)) = waiting.pop_front() {
-            if steps >= depth.min(DEEPEST) {
+            if steps >= depth.min(DEEPEST) || steps > 0 && symbol.parent.is_none() && !follow_files {
                 continue;
             }
             for (mut neighbour, next) in graph.steps(&symbol, direction, kinds)? {
                 if !seen.insert(next.id) {
+                    // The surest of several edges counts.
+                    if let Some(known) = found.iter_mut().find(|known| known.id == neighbour.id)
+                        && known.depth == steps + 1
+                        && known.confidence < neighbour.confidence
+                    {
+                        neighbour.depth = steps + 1;
+                        *known = neighbour;
+                    }
                     continue;
                 }
                 neighbour.depth = steps + 1;
@@ -160,48 +177,4 @@ impl Knowledge {
         });
         Ok(found)
     }
-
-    /// The shortest way from one thing to another along what they need and contain; where there is
-    /// none, the way back.
-    pub fn link(&self, from: &str, to: &str) -> Result<Vec<Neighbour>, KnowledgeError> {
-        let (start, end) = (self.meant(from)?, self.meant(to)?);
-        let way = self.way(&start, &end)?;
-        if way.is_empty() { self.way(&end, &start) } else { Ok(way) }
-    }
-
-    fn way(&self, start: &[Symbol], end: &[Symbol]) -> Result<Vec<Neighbour>, KnowledgeError> {
-        let graph = Graph::new(&self.tables);
-        let ends: HashSet<NodeId> = end.iter().map(|symbol| symbol.id).collect();
-        let mut came: HashMap<NodeId, Option<(NodeId, Neighbour)>> =
-            start.iter().map(|symbol| (symbol.id, None)).collect();
-        let mut waiting: VecDeque<(Symbol, usize)> = start.iter().map(|symbol| (symbol.clone(), 0)).collect();
-        while let Some((symbol, steps)) = waiting.pop_front() {
-            if steps >= DEEPEST || came.len() > MOST_VISITED {
-                break;
-            }
-            for (mut neighbour, next) in graph.steps(&symbol, Direction::Out, EdgeKind::ALL)? {
-                if neighbour.confidence < 0.5 || came.contains_key(&next.id) {
-                    continue;
-                }
-                neighbour.depth = steps + 1;
-                came.insert(next.id, Some((symbol.id, neighbour)));
-                if ends.contains(&next.id) {
-                    return Ok(way_to(next.id, &came));
-                }
-                waiting.push_back((next, steps + 1));
-            }
-        }
-        Ok(Vec::new())
-    }
-}
-
-fn way_to(end: NodeId, came: &HashMap<NodeId, Option<(NodeId, Neighbour)>>) -> Vec<Neighbour> {
-    let mut way = Vec::new();
-    let mut at = end;
-    while let Some(Some((before, neighbour))) = came.get(&at) {
-        way.push(neighbour.clone());
-        at = *before;
-    }
-    way.reverse();
-    way
 }

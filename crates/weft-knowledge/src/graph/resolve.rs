@@ -1,7 +1,7 @@
 //! One step in the graph: which symbols an edge leads to, and which edges lead to a symbol.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::{Direction, Neighbour};
@@ -9,7 +9,7 @@ use crate::chunk::{Domain, EdgeKind, Kind, Language};
 use crate::documents::slug;
 use crate::error::KnowledgeError;
 use crate::search::names::belongs;
-use crate::tables::{StoredEdge, Symbol, Tables};
+use crate::tables::{NodeId, StoredEdge, Symbol, Tables};
 
 /// More symbols of one name than this are not told apart.
 const MOST_OF_ONE_NAME: usize = 200;
@@ -50,7 +50,49 @@ impl<'a> Graph<'a> {
         Ok(edges)
     }
 
-    /// Everything one step away. A file takes the edges of what is in it along.
+    /// Symbols with everything that is in them, if they are files, modules or types.
+    pub(super) fn with_members(&self, symbols: Vec<Symbol>) -> Result<Vec<Symbol>, KnowledgeError> {
+        let mut all = Vec::new();
+        let mut seen = HashSet::new();
+        for symbol in symbols {
+            let members = self.members(&symbol)?;
+            all.extend(std::iter::once(symbol).chain(members).filter(|symbol| seen.insert(symbol.id)));
+        }
+        Ok(all)
+    }
+
+    /// Which of these symbols something is, or is in.
+    pub(super) fn owners(&self, symbols: &[Symbol]) -> Result<HashMap<NodeId, Symbol>, KnowledgeError> {
+        let mut owners: HashMap<NodeId, Symbol> = HashMap::new();
+        for symbol in symbols {
+            for member in self.members(symbol)? {
+                owners.entry(member.id).or_insert_with(|| symbol.clone());
+            }
+        }
+        owners.extend(symbols.iter().map(|symbol| (symbol.id, symbol.clone())));
+        Ok(owners)
+    }
+
+    fn members(&self, symbol: &Symbol) -> Result<Vec<Symbol>, KnowledgeError> {
+        if symbol.parent.is_none() {
+            let mut all = self.tables.in_file(&symbol.path, usize::MAX)?;
+            all.retain(|member| member.id != symbol.id);
+            return Ok(all);
+        }
+        let holds = matches!(
+            symbol.kind,
+            Kind::Module | Kind::Class | Kind::Struct | Kind::Interface | Kind::Enum | Kind::Section
+        );
+        let mut members = Vec::new();
+        let mut waiting = if holds { self.tables.children(symbol.id)? } else { Vec::new() };
+        while let Some(id) = waiting.pop() {
+            members.extend(self.tables.symbol(id)?);
+            waiting.extend(self.tables.children(id)?);
+        }
+        Ok(members)
+    }
+
+    /// Everything one step away.
     pub(super) fn steps(
         &self,
         symbol: &Symbol,
@@ -60,22 +102,13 @@ impl<'a> Graph<'a> {
         let mut found = Vec::new();
         match direction {
             Direction::Out => {
-                let nodes = if symbol.parent.is_none() {
-                    self.tables.in_file(&symbol.path, usize::MAX)?
-                } else {
-                    vec![symbol.clone()]
-                };
-                for node in nodes {
-                    for edge in self.tables.edges_from(node.id)? {
-                        if !kinds.contains(&edge.kind) {
-                            continue;
-                        }
-                        let at = format!("{}:{}", node.path, edge.line);
-                        for (target, confidence) in self.targets(&edge, &node)? {
-                            if target.path != symbol.path || symbol.parent.is_some() {
-                                found.push((neighbour(&target, edge.kind, at.clone(), confidence), target));
-                            }
-                        }
+                for edge in self.tables.edges_from(symbol.id)? {
+                    if !kinds.contains(&edge.kind) {
+                        continue;
+                    }
+                    let at = format!("{}:{}", symbol.path, edge.line);
+                    for (target, confidence) in self.targets(&edge, symbol)? {
+                        found.push((neighbour(&target, Some(edge.kind), at.clone(), confidence), target));
                     }
                 }
             }
@@ -98,7 +131,7 @@ impl<'a> Graph<'a> {
                             continue;
                         };
                         let at = format!("{}:{}", source.path, edge.line);
-                        found.push((neighbour(&source, edge.kind, at, *confidence), source));
+                        found.push((neighbour(&source, Some(edge.kind), at, *confidence), source));
                     }
                 }
             }
@@ -121,7 +154,7 @@ impl<'a> Graph<'a> {
                 let around = if direction == Direction::Out { symbol } else { &other };
                 let edge = if around.parent.is_none() { EdgeKind::Defines } else { EdgeKind::Contains };
                 let at = format!("{}:{}", other.path, other.first);
-                found.push((neighbour(&other, edge, at, 1.0), other));
+                found.push((neighbour(&other, Some(edge), at, 1.0), other));
             }
         }
         Ok(found)
@@ -255,7 +288,7 @@ fn sure_of(found: Vec<Symbol>) -> Vec<(Symbol, f32)> {
     found.into_iter().take(MOST_UNSURE).map(|symbol| (symbol, confidence)).collect()
 }
 
-fn neighbour(symbol: &Symbol, edge: EdgeKind, at: String, confidence: f32) -> Neighbour {
+pub(super) fn neighbour(symbol: &Symbol, edge: Option<EdgeKind>, at: String, confidence: f32) -> Neighbour {
     Neighbour {
         path: symbol.path.clone(),
         line: symbol.first,
@@ -275,7 +308,12 @@ fn neighbour(symbol: &Symbol, edge: EdgeKind, at: String, confidence: f32) -> Ne
 fn names_of(symbol: &Symbol) -> Vec<String> {
     let mut names = vec![symbol.name.clone()];
     if symbol.parent.is_none() {
-        names.push(stem(&symbol.path).to_owned());
+        let own = stem(&symbol.path);
+        names.push(own.to_owned());
+        // The file that stands for its folder is imported by the folder's name.
+        if matches!(own, "mod" | "lib" | "__init__" | "index") {
+            names.extend(symbol.path.rsplit('/').nth(1).filter(|folder| !folder.is_empty()).map(str::to_owned));
+        }
     }
     names.extend(symbol.paragraph.clone());
     names.dedup();

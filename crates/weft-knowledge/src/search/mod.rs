@@ -6,9 +6,11 @@
 //!
 //! Where to go next: `names` finds symbols, also with typing errors; `hit` makes what is shown.
 
+pub(crate) mod cache;
 mod hit;
 pub(crate) mod names;
 mod question;
+mod ranking;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -16,17 +18,18 @@ use std::path::Path;
 pub use self::hit::{Freshness, Hit};
 use self::names::NameHits;
 pub use self::question::Class;
-use crate::chunk::{Chunk, ChunkId, Kind};
+use crate::chunk::{Chunk, Kind};
 use crate::error::KnowledgeError;
 use crate::filter::Filter;
 use crate::knowledge::Knowledge;
-use crate::rank::{self, Candidates, Parts, Ranked, Weights};
+use crate::rank::{self, Candidates, Weights};
 use crate::search::question::Question;
+use crate::search::ranking::Ranking;
+use crate::tables::Symbol;
 
 /// A meaning that is this far away is none.
 const LEAST_SIMILAR: f32 = 0.15;
-/// Tests tell less about a thing than the thing itself.
-const TEST_SHARE: f32 = 0.8;
+const MOST_PARAGRAPHS: usize = 5;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -58,76 +61,96 @@ impl Knowledge {
     }
 
     fn answer(&self, question: &Question, query: &Query, weights: &Weights) -> Result<Answer, KnowledgeError> {
-        let ranked = self.rank(question, &query.filter, query.limit, weights)?;
+        let mut ranking = self.rank(question, &query.filter, query.limit, weights)?;
         let mut hits = Vec::new();
         let mut nodes = HashSet::new();
         let mut disk = HashMap::new();
-        for ranked in ranked {
-            if hits.len() >= query.limit {
-                break;
-            }
-            let Some(chunk) = self.tables.chunk(ranked.id)? else { continue };
-            if !query.filter.takes(&chunk) || !self.tables.node_of(ranked.id)?.is_some_and(|node| nodes.insert(node)) {
+        while hits.len() < query.limit
+            && let Some((ranked, brief)) = ranking.next(&self.tables)?
+        {
+            if !query.filter.takes_brief(&brief) || !nodes.insert(brief.node) {
                 continue;
             }
+            let Some(chunk) = self.tables.chunk(ranked.id)? else { continue };
             let Some(freshness) = self.freshness(&chunk, query.now, &mut disk)? else { continue };
             hits.push(Hit::new(chunk, ranked, question, freshness, query.now));
         }
         Ok(Answer { class: question.class, hits })
     }
 
-    /// Every candidate, best first.
+    /// Every candidate, to be taken best first.
     fn rank(
         &self,
         question: &Question,
         filter: &Filter,
         limit: usize,
         weights: &Weights,
-    ) -> Result<Vec<Ranked>, KnowledgeError> {
+    ) -> Result<Ranking, KnowledgeError> {
         let wanted = rank::DEPTH.max(limit.saturating_mul(3));
-        let text = self
-            .text
-            .search(&question.words, filter, wanted)
-            .map_err(|error| KnowledgeError::Text(error.to_string()))?;
-        let vector = self.similar(question, filter, wanted)?;
-        let NameHits { hits: names, first: exact } = self.name_hits(question, filter)?;
-        let candidates = Candidates { text, vector, names, graph: Vec::new() };
-        let mut ranked = rank::fuse(&candidates, weights);
-        let wants_tests = filter.kinds.contains(&Kind::Test) || question.about_tests;
-        for ranked in ranked.iter_mut().take(wanted) {
-            let Some(chunk) = self.tables.chunk(ranked.id)? else { continue };
-            if !wants_tests && is_test(&chunk) {
-                ranked.score *= TEST_SHARE;
-            }
-        }
-        ranked.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.id.cmp(&other.id)));
-        let first: HashSet<ChunkId> = exact.iter().copied().collect();
-        let parts: HashMap<ChunkId, Parts> = ranked.iter().map(|ranked| (ranked.id, ranked.parts)).collect();
-        let on_top = exact.into_iter().map(|id| {
-            let mut parts = parts.get(&id).copied().unwrap_or_default();
-            parts.name = 1.0;
-            Ranked { id, score: 1.0, parts }
-        });
-        Ok(on_top.chain(ranked.into_iter().filter(|ranked| !first.contains(&ranked.id))).collect())
-    }
-
-    fn similar(
-        &self,
-        question: &Question,
-        filter: &Filter,
-        wanted: usize,
-    ) -> Result<Vec<(ChunkId, f32)>, KnowledgeError> {
-        let vector =
-            self.embedder.embed_query(&question.words).map_err(|error| KnowledgeError::Model(error.to_string()))?;
+        let (text, vectors) = (&self.text, &self.vectors);
+        let vector = self.embedder.embed_query(&question.words);
+        let vector = vector.map_err(|error| KnowledgeError::Model(error.to_string()))?;
         let allowed = if filter.is_empty() {
             None
         } else {
-            Some(self.text.matching(filter).map_err(|error| KnowledgeError::Text(error.to_string()))?)
+            Some(text.matching(filter).map_err(|error| KnowledgeError::Text(error.to_string()))?)
         };
-        let mut found = self.vectors.search(&vector, allowed.as_ref(), wanted);
+        // Words and meaning are looked for side by side, names in between.
+        let (found, names, mut similar) = std::thread::scope(|scope| {
+            let words = scope.spawn(|| text.search(&question.words, filter, wanted));
+            let names = self.name_hits(question, filter);
+            let similar = vectors.search(&vector, allowed.as_ref(), wanted);
+            let found = words.join().unwrap_or_else(|_| text.search(&question.words, filter, wanted));
+            (found, names, similar)
+        });
+        let text = found.map_err(|error| KnowledgeError::Text(error.to_string()))?;
         // Within a filter everything counts: what there is must be found.
         if allowed.is_none() {
-            found.retain(|(_, score)| *score > LEAST_SIMILAR);
+            similar.retain(|(_, score)| *score > LEAST_SIMILAR);
+        }
+        let NameHits { hits: names, first: exact } = names?;
+        let ranked = rank::fuse(&Candidates { text, vector: similar, names, graph: Vec::new() }, weights);
+        let wants_tests = filter.kinds.contains(&Kind::Test) || question.about_tests;
+        Ok(Ranking::new(ranked, exact, wants_tests))
+    }
+
+    /// Symbols whose text is about the same, best first, each with how near it is.
+    pub fn alike(&self, symbol: &Symbol, filter: &Filter, limit: usize) -> Result<Vec<(Symbol, f32)>, KnowledgeError> {
+        let Some(first) = self.tables.chunks_of(symbol.id)?.first().copied() else { return Ok(Vec::new()) };
+        let Some(chunk) = self.tables.chunk(first)? else { return Ok(Vec::new()) };
+        let failed = |error: crate::embed::EmbedError| KnowledgeError::Model(error.to_string());
+        let vector = self.embedder.embed(&[&crate::embed::passage(&chunk)]).map_err(failed)?.pop().unwrap_or_default();
+        let allowed = self.text.matching(filter).map_err(|error| KnowledgeError::Text(error.to_string()))?;
+        let mut seen = HashSet::from([symbol.id]);
+        let mut found = Vec::new();
+        for (id, score) in self.vectors.search(&vector, Some(&allowed), limit.saturating_mul(3).saturating_add(10)) {
+            let node = self.tables.node_of(id)?.filter(|node| seen.insert(*node));
+            let Some(other) = node.map(|node| self.tables.symbol(node)).transpose()?.flatten() else { continue };
+            if found.len() < limit && other.kind != Kind::File {
+                found.push((other, score));
+            }
+        }
+        Ok(found)
+    }
+
+    /// What is defined in a file, in its order.
+    pub fn defined_in(&self, path: &str) -> Result<Vec<Symbol>, KnowledgeError> {
+        let Some(file) = self.tables.files_ending(path.trim_start_matches("./"), 1)?.into_iter().next() else {
+            return Err(KnowledgeError::NoSymbol { name: path.to_owned(), similar: Vec::new() });
+        };
+        self.tables.in_file(&file.path, usize::MAX)
+    }
+
+    /// The paragraphs with this id or number, with their whole text.
+    pub fn paragraph(&self, id: &str) -> Result<Vec<(Symbol, String)>, KnowledgeError> {
+        let mut found = Vec::new();
+        for symbol in self.tables.paragraphs(id, MOST_PARAGRAPHS)? {
+            let mut text = String::new();
+            for chunk in self.tables.chunks_of(symbol.id)? {
+                let part = self.tables.chunk(chunk)?.map(|chunk| chunk.text).unwrap_or_default();
+                text = if text.is_empty() { part } else { format!("{text} {part}") };
+            }
+            found.push((symbol, text));
         }
         Ok(found)
     }
@@ -170,11 +193,11 @@ fn weights(class: Class) -> Weights {
     }
 }
 
-pub(crate) fn is_test(chunk: &Chunk) -> bool {
+pub(crate) fn is_test(kind: Kind, path: &str) -> bool {
     let in_tests = |part: &str| matches!(part, "tests" | "test" | "__tests__" | "spec");
-    let name = chunk.path.rsplit('/').next().unwrap_or_default();
-    chunk.kind == Kind::Test
-        || chunk.path.split('/').any(in_tests)
+    let name = path.rsplit('/').next().unwrap_or_default();
+    kind == Kind::Test
+        || path.split('/').any(in_tests)
         || ["_tests.", "_test.", ".test.", ".spec."].iter().any(|mark| name.contains(mark))
         || name.starts_with("test_")
 }

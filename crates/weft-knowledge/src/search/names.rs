@@ -1,16 +1,19 @@
 //! Symbols and files by name: exact, by the words that a name is made of, and with typing errors.
 
-use super::{Question, is_test};
-use crate::chunk::{Chunk, ChunkId, Kind};
+use super::{Question, cache, is_test};
+use crate::chunk::{ChunkId, Kind};
 use crate::error::KnowledgeError;
 use crate::filter::Filter;
 use crate::knowledge::Knowledge;
-use crate::tables::Symbol;
+use crate::tables::{Brief, Symbol};
 
 /// A name that more symbols have says little.
 const MOST_OF_ONE_NAME: usize = 50;
 const MOST_NEAR: usize = 8;
+/// A plain word that more symbols are called by is a word, not a name.
+const MOST_PLAIN: usize = 8;
 /// A word that more files are called by says little, and how much one says.
+const MOST_BEGUN: usize = 20;
 const MOST_FILES: usize = 8;
 const FILE_SHARE: f32 = 0.7;
 
@@ -25,7 +28,7 @@ pub(super) struct NameHits {
 impl Knowledge {
     /// The symbols and files that the question names.
     pub(super) fn name_hits(&self, question: &Question, filter: &Filter) -> Result<NameHits, KnowledgeError> {
-        let mut exact: Vec<(u8, Chunk)> = Vec::new();
+        let mut exact: Vec<(u8, Brief)> = Vec::new();
         let mut hits: Vec<(ChunkId, f32)> = Vec::new();
         for name in &question.names {
             for (order, symbol) in self.by_exact_name(name)? {
@@ -37,6 +40,15 @@ impl Knowledge {
         }
         if exact.is_empty() && question.is_name {
             for name in question.names.iter().filter(|name| name.chars().count() > 2) {
+                // Somebody may still be typing it.
+                let begun = self.tables.beginning(split_owner(name).1, MOST_BEGUN)?;
+                for symbol in &begun {
+                    let share = 0.95 * name.len() as f32 / symbol.name.len().max(name.len()) as f32;
+                    hits.extend(self.first_chunk(symbol, filter)?.map(|chunk| (chunk.id, share)));
+                }
+                if !begun.is_empty() {
+                    continue;
+                }
                 for (near, share) in self.near_names(name)? {
                     for symbol in self.tables.named(&near, 3)? {
                         hits.extend(self.first_chunk(&symbol, filter)?.map(|chunk| (chunk.id, share)));
@@ -48,7 +60,7 @@ impl Knowledge {
             hits.extend(self.by_words(question, filter)?);
         }
         exact.sort_by_key(|(order, chunk)| {
-            (*order, is_test(chunk), chunk.kind == Kind::File, chunk.path.len(), chunk.id)
+            (*order, is_test(chunk.kind, &chunk.path), chunk.kind == Kind::File, chunk.path.len(), chunk.id)
         });
         let mut first: Vec<ChunkId> = exact.into_iter().map(|(_, chunk)| chunk.id).collect();
         first.dedup();
@@ -112,11 +124,12 @@ impl Knowledge {
                 let mut forms = vec![window.join("_"), whole];
                 forms.dedup();
                 for form in forms {
-                    let symbols = self.tables.named(&form, MOST_OF_ONE_NAME)?;
+                    let most = if width == 1 { MOST_PLAIN + 1 } else { MOST_OF_ONE_NAME };
+                    let symbols = self.tables.named(&form, most)?;
                     // A plain word is a name only where few things are called so.
                     let share = match (width, symbols.len()) {
                         (1, 1..=2) => 0.5,
-                        (1, 3..=8) => 0.25,
+                        (1, 3..=MOST_PLAIN) => 0.25,
                         (1, _) => continue,
                         _ => 0.9,
                     };
@@ -135,23 +148,22 @@ impl Knowledge {
         let singular = singular.or_else(|| word.strip_suffix('s').filter(|word| !word.ends_with('s')));
         let mut hits = Vec::new();
         for form in [Some(word), singular].into_iter().flatten().filter(|form| form.len() > 2) {
-            let mut files = self.tables.files_called(form, MOST_OF_ONE_NAME)?;
-            for front in ["mod.rs", "__init__.py", "index.ts"] {
-                files.extend(self.tables.files_ending(&format!("{form}/{front}"), MOST_OF_ONE_NAME)?);
-            }
+            let files = self.tables.files_called(form, MOST_FILES + 1)?;
+            let files = files.iter().map(|file| file.id).chain(self.cache.fronts(&self.tables, form)?);
+            let files: Vec<_> = files.take(MOST_FILES + 1).collect();
             if files.len() > MOST_FILES {
                 continue;
             }
             for file in files {
-                hits.extend(self.first_chunk(&file, filter)?.map(|chunk| (chunk.id, FILE_SHARE)));
+                let chunk = self.tables.first_brief(file)?.filter(|chunk| filter.takes_brief(chunk));
+                hits.extend(chunk.map(|chunk| (chunk.id, FILE_SHARE)));
             }
         }
         Ok(hits)
     }
 
-    fn first_chunk(&self, symbol: &Symbol, filter: &Filter) -> Result<Option<Chunk>, KnowledgeError> {
-        let Some(id) = self.tables.chunks_of(symbol.id)?.first().copied() else { return Ok(None) };
-        Ok(self.tables.chunk(id)?.filter(|chunk| filter.takes(chunk)))
+    fn first_chunk(&self, symbol: &Symbol, filter: &Filter) -> Result<Option<Brief>, KnowledgeError> {
+        Ok(self.tables.first_brief(symbol.id)?.filter(|chunk| filter.takes_brief(chunk)))
     }
 
     /// Names that a typing error away, nearest first, with how near between zero and one.
@@ -162,15 +174,18 @@ impl Knowledge {
             4..=7 => 2,
             _ => 3,
         };
+        let bag = cache::bag(&wanted);
         let mut near: Vec<(usize, String)> = Vec::new();
-        for known in self.tables.names()? {
-            let letters: Vec<char> = known.to_lowercase().chars().collect();
-            if letters.len().abs_diff(wanted.len()) > allowed {
+        for known in self.cache.names(&self.tables)?.iter() {
+            // Each error makes at most two letters differ.
+            let differ = (known.bag ^ bag).count_ones() as usize;
+            if usize::from(known.letters).abs_diff(wanted.len()) > allowed || differ > 2 * allowed {
                 continue;
             }
+            let letters: Vec<char> = known.name.to_lowercase().chars().collect();
             let distance = distance(&wanted, &letters, allowed);
             if distance <= allowed {
-                near.push((distance, known));
+                near.push((distance, known.name.clone()));
             }
         }
         near.sort();

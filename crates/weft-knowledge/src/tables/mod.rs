@@ -67,6 +67,18 @@ pub struct Symbol {
     pub time: i64,
 }
 
+/// What ranking needs of a chunk: everything but its words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Brief {
+    pub id: ChunkId,
+    pub node: NodeId,
+    pub domain: Domain,
+    pub kind: Kind,
+    pub language: Option<Language>,
+    pub path: String,
+    pub time: i64,
+}
+
 /// An edge as it is stored: from a node to a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredEdge {
@@ -96,6 +108,9 @@ const SYMBOL: &str = "SELECT n.id, n.parent, n.domain, n.kind, n.name, n.context
                       f.language, n.first, n.last, n.paragraph, n.time FROM nodes n JOIN files f ON f.id = n.file";
 const CHUNK: &str = "SELECT c.id, n.domain, n.kind, f.path, f.language, max(c.first, n.first), c.last, n.paragraph, n.name, \
                      n.context, c.text, n.time FROM chunks c JOIN nodes n ON n.id = c.node JOIN files f ON f.id = c.file";
+
+const BRIEF: &str = "SELECT c.id, c.node, n.domain, n.kind, f.language, f.path, n.time FROM chunks c \
+                     JOIN nodes n ON n.id = c.node JOIN files f ON f.id = c.file";
 
 impl Tables {
     /// Opens the tables in a folder and makes them if there are none. A damaged database is put aside
@@ -127,6 +142,18 @@ impl Tables {
     pub fn generation(&self) -> Result<u64> {
         let sql = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'generation'";
         Ok(unsigned(self.connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?))
+    }
+
+    /// The version of the reader that took in all files; none before that was done once.
+    pub fn reader(&self) -> Result<Option<u32>> {
+        let sql = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'reader'";
+        Ok(self.connection.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?)
+    }
+
+    pub fn set_reader(&self, reader: u32) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO meta (key, value) VALUES ('reader', ?1)";
+        self.connection.prepare_cached(sql)?.execute([reader.to_string()])?;
+        Ok(())
     }
 
     pub fn files(&self) -> Result<HashMap<String, FileState>> {
@@ -223,6 +250,17 @@ impl Tables {
         Ok(query.query_row([signed(id.0)], chunk).optional()?)
     }
 
+    pub fn brief(&self, id: ChunkId) -> Result<Option<Brief>> {
+        let mut query = self.connection.prepare_cached(&format!("{BRIEF} WHERE c.id = ?1"))?;
+        Ok(query.query_row([signed(id.0)], brief).optional()?)
+    }
+
+    /// The first chunk of a node.
+    pub fn first_brief(&self, node: NodeId) -> Result<Option<Brief>> {
+        let mut query = self.connection.prepare_cached(&format!("{BRIEF} WHERE c.node = ?1 ORDER BY c.id LIMIT 1"))?;
+        Ok(query.query_row([node.0], brief).optional()?)
+    }
+
     /// The node of a chunk, and the chunks of a node.
     pub fn node_of(&self, id: ChunkId) -> Result<Option<NodeId>> {
         let mut query = self.connection.prepare_cached("SELECT node FROM chunks WHERE id = ?1")?;
@@ -232,6 +270,15 @@ impl Tables {
     pub fn chunks_of(&self, node: NodeId) -> Result<Vec<ChunkId>> {
         let mut query = self.connection.prepare_cached("SELECT id FROM chunks WHERE node = ?1 ORDER BY id")?;
         let rows = query.query_map([node.0], |row| Ok(ChunkId(unsigned(row.get(0)?))))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The texts of a file that touch these lines, in their order.
+    pub fn texts_between(&self, path: &str, first: u32, last: u32) -> Result<Vec<String>> {
+        let sql = "SELECT c.text FROM chunks c JOIN files f ON f.id = c.file \
+                   WHERE f.path = ?1 AND c.last >= ?2 AND c.first <= ?3 ORDER BY c.id";
+        let mut query = self.connection.prepare_cached(sql)?;
+        let rows = query.query_map(params![path, first, last], |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -275,6 +322,32 @@ impl Tables {
     fn symbols(&self, condition: &str, value: &str, limit: usize) -> Result<Vec<Symbol>> {
         let mut query = self.connection.prepare_cached(&format!("{SYMBOL} WHERE {condition}"))?;
         let rows = query.query_map(params![value, i64::try_from(limit).unwrap_or(i64::MAX)], symbol)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Nodes whose name begins so, the shortest first.
+    pub fn beginning(&self, name: &str, limit: usize) -> Result<Vec<Symbol>> {
+        let end = format!("{name}\u{10ffff}");
+        let sql = format!(
+            "{SYMBOL} WHERE n.name >= ?1 COLLATE NOCASE AND n.name < ?2 COLLATE NOCASE AND n.parent IS NOT NULL \
+             ORDER BY length(n.name), n.id LIMIT ?3"
+        );
+        let mut query = self.connection.prepare_cached(&sql)?;
+        let rows = query.query_map(params![name, end, i64::try_from(limit).unwrap_or(i64::MAX)], symbol)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The files that stand for their folders, with the name of the folder.
+    pub fn fronts(&self) -> Result<Vec<(String, NodeId)>> {
+        let sql = "SELECT f.path, n.id FROM nodes n JOIN files f ON f.id = n.file WHERE n.parent IS NULL \
+                   AND (n.name = 'mod.rs' COLLATE NOCASE OR n.name = '__init__.py' COLLATE NOCASE \
+                        OR n.name = 'index.ts' COLLATE NOCASE)";
+        let mut query = self.connection.prepare_cached(sql)?;
+        let rows = query.query_map([], |row| {
+            let path: String = row.get(0)?;
+            let folder = path.rsplit('/').nth(1).unwrap_or_default().to_lowercase();
+            Ok((folder, NodeId(row.get(1)?)))
+        })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -431,6 +504,18 @@ fn chunk(row: &Row<'_>) -> rusqlite::Result<Chunk> {
         context: row.get(9)?,
         text: row.get(10)?,
         time: row.get(11)?,
+    })
+}
+
+fn brief(row: &Row<'_>) -> rusqlite::Result<Brief> {
+    Ok(Brief {
+        id: ChunkId(unsigned(row.get(0)?)),
+        node: NodeId(row.get(1)?),
+        domain: stored(row, 2, Domain::from_number)?,
+        kind: stored(row, 3, Kind::from_number)?,
+        language: row.get::<_, Option<u8>>(4)?.and_then(Language::from_number),
+        path: row.get(5)?,
+        time: row.get(6)?,
     })
 }
 

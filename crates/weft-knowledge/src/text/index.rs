@@ -1,5 +1,6 @@
 //! The full-text index on disk: opened, written, searched.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use tantivy::collector::{Collector, SegmentCollector, TopDocs};
@@ -64,6 +65,13 @@ impl TextIndex {
 
     fn note(&self) -> Result<Option<String>, TextError> {
         Ok(self.index.load_metas()?.payload)
+    }
+
+    /// Whether searches see the last commit, this process's or another's.
+    pub fn is_current(&self) -> bool {
+        let seen: HashSet<_> = self.reader.searcher().segment_readers().iter().map(|one| one.segment_id()).collect();
+        let there = self.index.searchable_segment_ids().map(|ids| ids.into_iter().collect::<HashSet<_>>());
+        there.is_ok_and(|there| there == seen)
     }
 
     /// How many chunks can be found.

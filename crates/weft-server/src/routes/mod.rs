@@ -8,6 +8,7 @@ mod backups;
 mod catalog;
 mod changes;
 mod events;
+mod knowledge;
 mod log;
 mod models;
 mod search;
@@ -20,6 +21,7 @@ mod usage;
 mod views;
 
 // Words of queries, which the description has to name.
+pub use knowledge::QuestionWord;
 pub use sessions::ViewWord;
 pub use usage::{GroupWord, PeriodWord};
 
@@ -56,6 +58,16 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(asks::answer))
         .routes(routes!(search::search))
         .routes(routes!(views::show, views::keep))
+        .routes(routes!(knowledge::search))
+        .routes(routes!(knowledge::link))
+        .routes(routes!(knowledge::around))
+        .routes(routes!(knowledge::graph))
+        .routes(routes!(knowledge::passage))
+        .routes(routes!(knowledge::status))
+        .routes(routes!(knowledge::index))
+        .routes(routes!(knowledge::rebuild))
+        .routes(routes!(knowledge::stop))
+        .routes(routes!(knowledge::watch))
         .routes(routes!(catalog::workspaces))
         .routes(routes!(catalog::agents))
         .routes(routes!(catalog::skills))

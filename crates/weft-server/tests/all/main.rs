@@ -13,6 +13,7 @@ mod asks;
 mod door;
 mod edges;
 mod inbox;
+mod knowledge;
 mod requests;
 mod sessions;
 mod streams;

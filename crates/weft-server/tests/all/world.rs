@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use weft_engine::{Config, Engine, Home, Loaded, Setup};
+use weft_knowledge::{Places, Shelf};
 use weft_script::{Behaviour, Protocol, Reply, Seen, Server as Script};
 use weft_server::tokens::Tokens;
 use weft_server::{Backstage, NewSource, Options, Parts, Section, Server, SourceList};
@@ -133,6 +134,7 @@ impl World {
             home: Home::at(self.home.path()),
             workspace: self.folder.path().to_owned(),
             backstage: Arc::new(Plain { model: MODEL.to_owned() }),
+            knowledge: Arc::new(Shelf::new(Places::within(self.home.path()), Arc::new(|| 1_900_000_000_000))),
             version: "1.2.3-test",
             assets: None,
         };

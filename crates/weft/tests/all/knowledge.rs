@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use weft_script::{call, text};
 
 use crate::world::{World, finish, signal};
 
@@ -36,12 +37,49 @@ fn a_folder_is_indexed_searched_and_asked() {
         first["score"].as_f64().unwrap() > 0.0 && first["snippet"].as_str().unwrap().contains("handle_1"),
         "{first}"
     );
-    world.weft(&["graph", "callers", "handle_1"]).expect(0).says("m0.rs:2");
+    assert_eq!(hits.stderr, "", "a program is told nothing beside what it asked for");
+    let graph = world.weft(&["graph", "callers", "handle_1"]).expect(0);
+    graph.says("m0.rs:2");
+    assert_eq!(graph.stderr, "", "the graph needs no embedding model");
+    let told = world.weft(&["search", "handle_1"]).expect(0);
+    assert_eq!(told.stderr.matches("No embedding model is installed").count(), 1, "{told:?}");
+    world.weft(&["doctor"]).says("Knowledge").says("`weft knowledge setup` installs one");
+    world.weft(&["knowledge", "status"]).expect(0).says("Embeddings: none, so only the same words are found");
     world.weft(&["graph", "docs", "handle_1"]).expect(0).says("guide.md:3");
     world.weft(&["graph", "callers", "handle_99"]).expect(1).says("No symbol here is called `handle_99`");
+    world.weft(&["graph", "callers", "m1.rs"]).expect(0).says("m0.rs:2");
+    world.weft(&["graph", "impact", "handle_2"]).expect(0).says("m0.rs:2").says("m1.rs:2");
+    let way = world.weft(&["graph", "link", "handle_0", "handle_2"]).expect(0);
+    let places: Vec<&str> = way.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(places, ["m0.rs:2", "m1.rs:2", "m2.rs:2"]);
+    world.weft(&["graph", "link", "handle_2", "handle_0"]).expect(0).says("No way leads from handle_2 to handle_0");
+    std::fs::write(world.folder.path().join("alone.rs"), "fn alone() {}\n").unwrap();
+    world.weft(&["index"]).expect(0);
+    world.weft(&["graph", "link", "alone", "handle_0"]).expect(1).says("Nothing links alone and handle_0");
     world.weft(&["search", "--kind", "nonsense", "x"]).expect(2);
     world.weft(&["knowledge", "rebuild"]).expect(0);
     world.weft(&["knowledge", "status"]).expect(0).says("up to date");
+}
+
+#[test]
+fn people_are_shown_what_fits_and_programs_all() {
+    let world = World::new(Vec::new());
+    let about = "The lock of the store is taken before the first append.\n";
+    std::fs::write(world.folder.path().join("lock.md"), format!("# Lock\n\n{about}")).unwrap();
+    for number in 0..8 {
+        let text = format!("# Page {number}\n\n{}the end\n", "Other words about colours and fruit. ".repeat(20));
+        std::fs::write(world.folder.path().join(format!("page{number}.md")), text).unwrap();
+    }
+    world.weft(&["index"]).expect(0);
+    let query = ["when", "is", "the", "lock", "of", "the", "store", "taken"];
+    let found = |options: &[&str]| world.weft(&[&["search"], options, &query].concat()).expect(0);
+    let all: Vec<Value> = found(&["--json"]).events();
+    let scores: Vec<f64> = all.iter().map(|hit| hit["score"].as_f64().unwrap()).collect();
+    assert!(scores.iter().any(|score| *score < scores[0] * 0.2), "there is something to leave out: {scores:?}");
+    let shown = found(&[]);
+    shown.says("lock.md").says("far less well; `--all`");
+    assert!(!shown.stdout.contains("page7.md"), "{shown:?}");
+    assert!(found(&["--all"]).stdout.contains(all.last().unwrap()["path"].as_str().unwrap()));
 }
 
 #[test]
@@ -72,4 +110,53 @@ fn a_killed_index_run_leaves_a_right_index() {
     world.weft(&["index"]).expect(0);
     assert_eq!(known, exported(&world));
     world.weft(&["search", "changed_49"]).expect(0).says("m49.rs:1");
+}
+
+#[test]
+fn agents_ask_what_is_known_through_the_guard() {
+    let get = call("request_tools", json!({"bundle": "knowledge"}));
+    let ask = call("get_dependents", json!({"symbol_id": "handle_1"}));
+    let look = call("search_code", json!({"query": "handle_2", "limit": 2}));
+    let world = World::new(vec![get, ask, look, text("Done.")]);
+    files(&world, 3);
+    std::fs::write(world.folder.path().join(".env"), "handle_2=1\n").unwrap();
+    world.weft(&["index"]).expect(0);
+    world.weft(&["run", "Who calls handle_1?"]).expect(0).says("Done.");
+    let last = world.server.requests().pop().unwrap().body.to_string();
+    assert!(last.contains("m0.rs:2"), "the caller is told: {last}");
+    assert!(last.contains("m2.rs:2") && !last.contains(".env:"), "the search is told: {last}");
+}
+
+#[test]
+fn agents_are_told_when_nothing_is_known() {
+    let get = call("request_tools", json!({"names": ["search_code"]}));
+    let world = World::new(vec![get, call("search_code", json!({"query": "x"})), text("Done.")]);
+    world.weft(&["run", "Find x"]).expect(0).says("Done.");
+    assert!(world.server.requests().pop().unwrap().body.to_string().contains("This workspace is not indexed"));
+}
+
+#[test]
+fn what_is_known_is_offered_over_mcp() {
+    let world = World::new(Vec::new());
+    files(&world, 3);
+    world.weft(&["index"]).expect(0);
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
+                       "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let ask = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+                     "params": {"name": "get_dependents", "arguments": {"symbol_id": "handle_1"}}});
+    let mut child = world.command(&["mcp"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut answer = String::new();
+    for message in [hello, ready, ask] {
+        std::io::Write::write_all(&mut input, format!("{message}\n").as_bytes()).unwrap();
+    }
+    for _ in 0..2 {
+        answer.clear();
+        std::io::BufRead::read_line(&mut output, &mut answer).unwrap();
+    }
+    drop(input);
+    child.wait().unwrap();
+    assert!(answer.contains("m0.rs:2") && answer.contains("calls"), "{answer}");
 }

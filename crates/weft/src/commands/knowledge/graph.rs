@@ -1,6 +1,6 @@
 //! `weft graph`.
 
-use weft_knowledge::Neighbour;
+use weft_knowledge::{DEEPEST, Knowledge, MOST, Neighbour};
 
 use super::known;
 use crate::exit::Exit;
@@ -14,23 +14,21 @@ pub fn run(command: GraphCommand) -> anyhow::Result<Exit> {
     let knowledge = known(None)?;
     let (found, json, none) = match command {
         GraphCommand::Callers(GraphArgs { symbol, depth, json }) => {
-            (knowledge.callers(&symbol, depth)?, json, "Nothing here calls it.")
+            (knowledge.callers(&symbol, steps(depth, 1))?, json, "Nothing here calls it.")
         }
         GraphCommand::Callees(GraphArgs { symbol, depth, json }) => {
-            (knowledge.callees(&symbol, depth)?, json, "It calls nothing that is known here.")
+            (knowledge.callees(&symbol, steps(depth, 1))?, json, "It calls nothing that is known here.")
         }
         GraphCommand::Deps(GraphArgs { symbol, depth, json }) => {
-            (knowledge.dependencies(&symbol, depth)?, json, "It needs nothing that is known here.")
+            (knowledge.dependencies(&symbol, steps(depth, 1))?, json, "It needs nothing that is known here.")
         }
         GraphCommand::Impact(GraphArgs { symbol, depth, json }) => {
-            (knowledge.impact(&symbol, depth)?, json, "Nothing here depends on it.")
+            (knowledge.impact(&symbol, steps(depth, DEEPEST))?, json, "Nothing here depends on it.")
         }
         GraphCommand::Docs(GraphArgs { symbol, json, .. }) => {
             (knowledge.documents_about(&symbol)?, json, "No document here speaks of it.")
         }
-        GraphCommand::Link { from, to, json } => {
-            (knowledge.link(&from, &to)?, json, "There is no way from one to the other.")
-        }
+        GraphCommand::Link { from, to, json } => return link(&knowledge, &from, &to, json),
     };
     if json {
         for neighbour in &found {
@@ -43,20 +41,48 @@ pub fn run(command: GraphCommand) -> anyhow::Result<Exit> {
         out::print(&note(none, &look));
     }
     out::print(&found.iter().map(|neighbour| row(neighbour, &look)).collect::<Vec<_>>());
+    if found.len() >= MOST {
+        out::tell(&note(&format!("The nearest {MOST} are shown."), &out::look_stderr()));
+    }
+    Ok(Exit::Done)
+}
+
+fn steps(depth: Option<u8>, usual: usize) -> usize {
+    depth.map_or(usual, usize::from)
+}
+
+fn link(knowledge: &Knowledge, from: &str, to: &str, json: bool) -> anyhow::Result<Exit> {
+    let look = out::look_stdout();
+    let Some(way) = knowledge.link(from, to)? else {
+        out::tell(&note(&plain_words(&format!("Nothing links {from} and {to}.")), &out::look_stderr()));
+        return Ok(Exit::Failed);
+    };
+    if way.back {
+        let text = format!("No way leads from {from} to {to}. This one leads from {to} to {from}.");
+        out::tell(&note(&plain_words(&text), &out::look_stderr()));
+    }
+    for step in &way.steps {
+        if json {
+            out::json_line(step);
+        } else {
+            out::print(&[row(step, &look)]);
+        }
+    }
     Ok(Exit::Done)
 }
 
 fn row(neighbour: &Neighbour, look: &Look) -> Line {
-    let name = if neighbour.context.is_empty() {
-        neighbour.name.clone()
-    } else {
-        format!("{} > {}", neighbour.context, neighbour.name)
-    };
+    let named = [neighbour.context.as_str(), neighbour.name.as_str()];
+    let name = named.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" > ");
     let sure = if neighbour.confidence < 0.99 { ", perhaps" } else { "" };
+    let how = match neighbour.edge {
+        Some(edge) => format!("  {edge} at {}{sure}", plain_words(&neighbour.at)),
+        None => String::new(),
+    };
     Line::new(plain_words(&format!("{}:{}", neighbour.path, neighbour.line)), CODE)
         .with(format!("  {}  ", neighbour.kind), DIM)
         .with(plain_words(&name), BOLD)
-        .with(format!("  {} at {}{sure}", neighbour.edge, plain_words(&neighbour.at)), DIM)
+        .with(how, DIM)
         .indented(GUTTER * (neighbour.depth.saturating_sub(1)))
         .fitted(look.width, look)
 }

@@ -1,0 +1,214 @@
+//! What each tool says: places first, in few words, for models to read.
+
+use serde_json::Value;
+
+use super::view::{View, count, flag, limit, word};
+use crate::chunk::{Domain, EdgeKind, Kind};
+use crate::error::KnowledgeError;
+use crate::graph::{Direction, Neighbour};
+use crate::search::Hit;
+use crate::tables::Symbol;
+
+type Answered = Result<String, KnowledgeError>;
+
+const MOST_SYMBOLS: usize = 100;
+const MOST_MEANT: usize = 5;
+const LONGEST_SOURCE: u32 = 200;
+
+pub(super) fn search_code(view: &View<'_>, input: &Value) -> Answered {
+    let mut filter = view.filter(input);
+    filter.domains = vec![Domain::Code];
+    filter.kinds = kinds(input, "symbol_type");
+    Ok(listed(&view.hits(input, filter)?))
+}
+
+pub(super) fn search_documents(view: &View<'_>, input: &Value) -> Answered {
+    let mut filter = view.filter(input);
+    filter.domains = vec![Domain::Documents];
+    Ok(listed(&view.hits(input, filter)?))
+}
+
+pub(super) fn search_history(view: &View<'_>, input: &Value) -> Answered {
+    let mut filter = view.filter(input);
+    // History has no place in the workspace.
+    filter.path_prefix = None;
+    filter.domains = vec![Domain::History];
+    filter.kinds = kinds(input, "kind");
+    Ok(listed(&view.hits(input, filter)?))
+}
+
+pub(super) fn get_symbol(view: &View<'_>, input: &Value) -> Answered {
+    let mut said = Vec::new();
+    for symbol in meant(view, input, "symbol_id")?.iter().take(MOST_MEANT) {
+        let Some(path) = view.shown(&symbol.path) else { continue };
+        let mut text = head(symbol, path);
+        if !symbol.signature.is_empty() {
+            text.push_str(&format!("\n  {}", symbol.signature));
+        }
+        for line in symbol.doc.lines() {
+            text.push_str(&format!("\n  {line}"));
+        }
+        if flag(input, "include_source") {
+            let last = symbol.last.min(symbol.first.saturating_add(LONGEST_SOURCE));
+            let passage = view.knowledge.lines(&symbol.path, symbol.first, last)?;
+            for (number, line) in (symbol.first..).zip(passage.iter().flat_map(|passage| &passage.lines)) {
+                text.push_str(&format!("\n{number:>6}  {line}"));
+            }
+            if last < symbol.last {
+                text.push_str(&format!("\n[{} more lines: read {path} from {}]", symbol.last - last, last + 1));
+            }
+        }
+        said.push(text);
+    }
+    Ok(or_nothing(said))
+}
+
+pub(super) fn get_dependencies(view: &View<'_>, input: &Value) -> Answered {
+    linked(view, input, Direction::Out, "It needs nothing that is known here.")
+}
+
+pub(super) fn get_dependents(view: &View<'_>, input: &Value) -> Answered {
+    linked(view, input, Direction::In, "Nothing here depends on it.")
+}
+
+fn linked(view: &View<'_>, input: &Value, direction: Direction, none: &str) -> Answered {
+    let all = [EdgeKind::Imports, EdgeKind::Calls, EdgeKind::References, EdgeKind::Extends, EdgeKind::Tests];
+    let kinds = match word(input, "edge_type") {
+        Some("implements") => vec![EdgeKind::Extends],
+        Some(word) => EdgeKind::from_word(word).map_or_else(|| all.to_vec(), |kind| vec![kind]),
+        None => all.to_vec(),
+    };
+    let name = word(input, "symbol_id").unwrap_or_default();
+    let found = view.knowledge.neighbours(name, direction, &kinds, count(input, "depth", 1))?;
+    let found = view.told(found);
+    if found.is_empty() {
+        return Ok(none.to_owned());
+    }
+    Ok(found.iter().map(neighbour).collect::<Vec<_>>().join("\n"))
+}
+
+pub(super) fn find_similar_symbols(view: &View<'_>, input: &Value) -> Answered {
+    let Some(symbol) = meant(view, input, "symbol_id")?.into_iter().next() else { return Ok(or_nothing(Vec::new())) };
+    let mut filter = view.filter(&Value::Null);
+    filter.domains = vec![Domain::Code];
+    if flag(input, "same_type_only") {
+        filter.kinds = vec![symbol.kind];
+    }
+    let found = view.knowledge.alike(&symbol, &filter, limit(input))?;
+    let lines = found.iter().filter_map(|(symbol, score)| {
+        let path = view.shown(&symbol.path)?;
+        Some(format!("{}  {score:.2}", head(symbol, path)))
+    });
+    Ok(or_nothing(lines.collect()))
+}
+
+pub(super) fn get_file_symbols(view: &View<'_>, input: &Value) -> Answered {
+    let kinds = kinds(input, "symbol_type");
+    let path = word(input, "path").unwrap_or_default();
+    let mut lines = Vec::new();
+    for symbol in view.knowledge.defined_in(path)? {
+        let Some(shown) = view.shown(&symbol.path) else { continue };
+        if (kinds.is_empty() || kinds.contains(&symbol.kind)) && symbol.parent.is_some() {
+            let signature = if symbol.signature.is_empty() { &symbol.name } else { &symbol.signature };
+            lines.push(format!("{shown}:{}  {}  {signature}", symbol.first, symbol.kind));
+        }
+    }
+    let left_out = lines.len().saturating_sub(MOST_SYMBOLS);
+    lines.truncate(MOST_SYMBOLS);
+    if left_out > 0 {
+        lines.push(format!("[{left_out} more]"));
+    }
+    Ok(or_nothing(lines))
+}
+
+pub(super) fn get_history_for_code(view: &View<'_>, input: &Value) -> Answered {
+    let name = word(input, "symbol_id").unwrap_or_default();
+    let mut lines: Vec<String> = view.knowledge.history(name)?.iter().take(limit(input)).map(neighbour).collect();
+    let about = view.told(view.knowledge.documents_about(name)?);
+    lines.extend(about.iter().take(limit(input)).map(neighbour));
+    Ok(if lines.is_empty() { "No session or document speaks of it.".to_owned() } else { lines.join("\n") })
+}
+
+pub(super) fn get_paragraph(view: &View<'_>, input: &Value) -> Answered {
+    let id = word(input, "paragraph_id").unwrap_or_default();
+    let within = word(input, "path");
+    let mut said = Vec::new();
+    for (symbol, text) in view.knowledge.paragraph(id)? {
+        let Some(path) = view.shown(&symbol.path).filter(|path| within.is_none_or(|within| path.ends_with(within)))
+        else {
+            continue;
+        };
+        said.push(format!("{}\n{text}", head(&symbol, path)));
+    }
+    if said.is_empty() {
+        return Ok(format!("No paragraph is called `{id}`. `search_documents` finds their ids."));
+    }
+    Ok(said.join("\n\n"))
+}
+
+pub(super) fn hop_retrieve(view: &View<'_>, input: &Value) -> Answered {
+    let id = word(input, "paragraph_id").unwrap_or_default();
+    let depth = count(input, "depth", 1);
+    let mut lines = Vec::new();
+    for (direction, way) in [(Direction::Out, "refers to"), (Direction::In, "referred to by")] {
+        let found = view.told(view.knowledge.neighbours(id, direction, &[EdgeKind::Cites], depth)?);
+        lines.extend(found.iter().map(|one| format!("{way} ({} away)  {}", one.depth, neighbour(one))));
+    }
+    Ok(if lines.is_empty() { "It refers to nothing, and nothing refers to it.".to_owned() } else { lines.join("\n") })
+}
+
+pub(super) fn knowledge_status(view: &View<'_>, _: &Value) -> Answered {
+    let status = view.knowledge.status()?;
+    let counts = &status.counts;
+    Ok(format!(
+        "{} files, {} of them not searched; {} symbols and sections, {} edges, {} pieces of text. Embeddings: {}. {}",
+        counts.files,
+        counts.not_searched,
+        counts.nodes,
+        counts.edges,
+        counts.chunks,
+        status.model,
+        if status.up_to_date { "The indexes are up to date." } else { "The indexes are being brought up to date." }
+    ))
+}
+
+fn meant(view: &View<'_>, input: &Value, name: &str) -> Result<Vec<Symbol>, KnowledgeError> {
+    let mut found = view.knowledge.meant(word(input, name).unwrap_or_default())?;
+    found.retain(|symbol| view.shown(&symbol.path).is_some());
+    Ok(found)
+}
+
+fn kinds(input: &Value, name: &str) -> Vec<Kind> {
+    word(input, name).and_then(Kind::from_word).into_iter().collect()
+}
+
+fn head(symbol: &Symbol, path: &str) -> String {
+    let id = symbol.paragraph.as_ref().map(|id| format!(" [{id}]")).unwrap_or_default();
+    format!("{path}:{}-{}{id}  {}  {}", symbol.first, symbol.last, symbol.kind, named(&symbol.context, &symbol.name))
+}
+
+fn named(context: &str, name: &str) -> String {
+    [context, name].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" > ")
+}
+
+fn neighbour(one: &Neighbour) -> String {
+    let sure = if one.confidence < 0.99 { ", perhaps" } else { "" };
+    let how = one.edge.map(|edge| format!("  {edge} at {}{sure}", one.at)).unwrap_or_default();
+    let indent = "  ".repeat(one.depth.saturating_sub(1));
+    format!("{indent}{}:{}  {}  {}{how}", one.path, one.line, one.kind, named(&one.context, &one.name))
+}
+
+fn listed(hits: &[Hit]) -> String {
+    let lines = hits.iter().map(|hit| {
+        let id = hit.paragraph.as_ref().map(|id| format!(" [{id}]")).unwrap_or_default();
+        let warning = hit.freshness.warning.map(|warning| format!("  ({warning})")).unwrap_or_default();
+        let snippet: String = hit.snippet.lines().map(|line| format!("\n    {line}")).collect();
+        let name = named(&hit.context, &hit.name);
+        format!("{}:{}{id}  {}  {name}  {:.2}{warning}{snippet}", hit.path, hit.line, hit.kind, hit.score)
+    });
+    or_nothing(lines.collect())
+}
+
+fn or_nothing(lines: Vec<String>) -> String {
+    if lines.is_empty() { "Nothing was found.".to_owned() } else { lines.join("\n") }
+}

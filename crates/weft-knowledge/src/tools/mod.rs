@@ -1,0 +1,270 @@
+//! The knowledge of a workspace as tools for agents. They only read, go through the guard like all
+//! tools, and tell nothing of files that the session may not read.
+//!
+//! Where to go next: `answers` has what each tool says; the table here what the model is told.
+
+mod answers;
+mod view;
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use weft_tool::{Context, Finished, Need, Permit, Policy, Tool};
+
+use self::view::View;
+use crate::code::words::in_one_line;
+use crate::error::KnowledgeError;
+use crate::shelf::Shelf;
+
+const LONGEST_SUMMARY: usize = 100;
+
+type Answering = fn(&View<'_>, &Value) -> Result<String, KnowledgeError>;
+
+/// What a model is told of a tool, and what answers it.
+struct Offer {
+    name: &'static str,
+    description: &'static str,
+    schema: Value,
+    /// For people, before what is asked about.
+    summary: &'static str,
+    /// The argument that is asked about.
+    subject: &'static str,
+    answer: Answering,
+}
+
+/// All tools, to be had on request.
+pub fn tools(shelf: &Arc<Shelf>) -> Vec<Arc<dyn Tool>> {
+    (0..OFFERS.len())
+        .map(|index| Arc::new(KnowledgeTool { shelf: Arc::clone(shelf), index }) as Arc<dyn Tool>)
+        .collect()
+}
+
+/// Whether a tool of this name is one of these.
+pub fn is_tool(name: &str) -> bool {
+    OFFERS.iter().any(|offer| offer.name == name)
+}
+
+struct KnowledgeTool {
+    shelf: Arc<Shelf>,
+    index: usize,
+}
+
+static OFFERS: LazyLock<Vec<Offer>> = LazyLock::new(offers);
+static NOTHING: LazyLock<Value> = LazyLock::new(|| json!({"type": "object"}));
+
+fn schema(required: &[&str], properties: Value) -> Value {
+    json!({"type": "object", "required": required, "properties": properties})
+}
+
+fn text() -> Value {
+    json!({"type": "string"})
+}
+
+fn number() -> Value {
+    json!({"type": "integer"})
+}
+
+fn offers() -> Vec<Offer> {
+    let mut offers = searches();
+    offers.extend(of_code());
+    offers.extend(of_documents());
+    offers
+}
+
+fn searches() -> Vec<Offer> {
+    vec![
+        Offer {
+            name: "search_code",
+            description: "Search the indexed code by words, meaning and names; best first, with file:line.",
+            schema: schema(
+                &["query"],
+                json!({"query": text(), "limit": number(), "path": {"type": "string", "description": "beginning of the path"},
+                       "symbol_type": {"type": "string", "enum": ["function", "method", "class", "struct", "interface",
+                                       "enum", "variable", "constant", "type", "test", "any"]}}),
+            ),
+            summary: "Search code for",
+            subject: "query",
+            answer: answers::search_code,
+        },
+        Offer {
+            name: "search_documents",
+            description: "Search the indexed documents by words and meaning; best first, with paragraph ids to cite.",
+            schema: schema(&["query"], json!({"query": text(), "limit": number(), "path": text()})),
+            summary: "Search documents for",
+            subject: "query",
+            answer: answers::search_documents,
+        },
+        Offer {
+            name: "search_history",
+            description: "Search what earlier sessions did, decided and failed at.",
+            schema: schema(
+                &["query"],
+                json!({"query": text(), "limit": number(),
+                       "kind": {"type": "string", "enum": ["turn", "decision", "failure", "any"]}}),
+            ),
+            summary: "Search history for",
+            subject: "query",
+            answer: answers::search_history,
+        },
+    ]
+}
+
+fn of_code() -> Vec<Offer> {
+    let symbol = || json!({"type": "string", "description": "name, Type::name, file or file:line"});
+    let edge = || json!({"type": "string", "enum": ["imports", "calls", "references", "extends", "implements", "tests", "all"]});
+    vec![
+        Offer {
+            name: "get_symbol",
+            description: "A symbol's place, signature and documentation, and its source if asked for.",
+            schema: schema(&["symbol_id"], json!({"symbol_id": symbol(), "include_source": {"type": "boolean"}})),
+            summary: "Look up",
+            subject: "symbol_id",
+            answer: answers::get_symbol,
+        },
+        Offer {
+            name: "get_dependencies",
+            description: "What a symbol or file needs: imports, calls, types. depth: how many steps, 1 if left out.",
+            schema: schema(&["symbol_id"], json!({"symbol_id": symbol(), "edge_type": edge(), "depth": number()})),
+            summary: "Find what is needed by",
+            subject: "symbol_id",
+            answer: answers::get_dependencies,
+        },
+        Offer {
+            name: "get_dependents",
+            description: "Who calls, uses or tests a symbol or file. depth: how many steps, 1 if left out; 8 is everything that would feel a change.",
+            schema: schema(&["symbol_id"], json!({"symbol_id": symbol(), "edge_type": edge(), "depth": number()})),
+            summary: "Find what depends on",
+            subject: "symbol_id",
+            answer: answers::get_dependents,
+        },
+        Offer {
+            name: "find_similar_symbols",
+            description: "Symbols whose code is about the same thing.",
+            schema: schema(
+                &["symbol_id"],
+                json!({"symbol_id": symbol(), "limit": number(), "same_type_only": {"type": "boolean"}}),
+            ),
+            summary: "Find what is like",
+            subject: "symbol_id",
+            answer: answers::find_similar_symbols,
+        },
+        Offer {
+            name: "get_file_symbols",
+            description: "What is defined in a file, in its order.",
+            schema: schema(&["path"], json!({"path": text(), "symbol_type": text()})),
+            summary: "List what is in",
+            subject: "path",
+            answer: answers::get_file_symbols,
+        },
+        Offer {
+            name: "get_history_for_code",
+            description: "Sessions that changed or spoke of a symbol or file, newest first, and documents about it.",
+            schema: schema(&["symbol_id"], json!({"symbol_id": symbol(), "limit": number()})),
+            summary: "Find the history of",
+            subject: "symbol_id",
+            answer: answers::get_history_for_code,
+        },
+    ]
+}
+
+fn of_documents() -> Vec<Offer> {
+    vec![
+        Offer {
+            name: "get_paragraph",
+            description: "The whole text of a paragraph of a document, by its id or number.",
+            schema: schema(&["paragraph_id"], json!({"paragraph_id": text(), "path": text()})),
+            summary: "Read paragraph",
+            subject: "paragraph_id",
+            answer: answers::get_paragraph,
+        },
+        Offer {
+            name: "hop_retrieve",
+            description: "Paragraphs that a paragraph refers to or is referred to by, with distance and way. depth: 1 if left out.",
+            schema: schema(&["paragraph_id"], json!({"paragraph_id": text(), "depth": number()})),
+            summary: "Follow references of",
+            subject: "paragraph_id",
+            answer: answers::hop_retrieve,
+        },
+        Offer {
+            name: "knowledge_status",
+            description: "What is indexed of this workspace, and how fresh it is.",
+            schema: schema(&[], json!({})),
+            summary: "Look at the index",
+            subject: "",
+            answer: answers::knowledge_status,
+        },
+    ]
+}
+
+impl KnowledgeTool {
+    fn offer(&self) -> Option<&'static Offer> {
+        OFFERS.get(self.index)
+    }
+}
+
+impl Tool for KnowledgeTool {
+    fn name(&self) -> &str {
+        self.offer().map_or("", |offer| offer.name)
+    }
+
+    fn description(&self) -> &str {
+        self.offer().map_or("", |offer| offer.description)
+    }
+
+    fn schema(&self) -> &Value {
+        self.offer().map_or(&NOTHING, |offer| &offer.schema)
+    }
+
+    fn needs(&self, _: &Value) -> Vec<Need> {
+        vec![Need::Read(".".to_owned())]
+    }
+
+    fn summary(&self, input: &Value, _: &Path) -> String {
+        let Some(offer) = self.offer() else { return String::new() };
+        match input.get(offer.subject).and_then(Value::as_str) {
+            Some(subject) => format!("{} `{}`", offer.summary, in_one_line(subject, LONGEST_SUMMARY)),
+            None => offer.summary.to_owned(),
+        }
+    }
+
+    fn detail(&self, input: &Value, policy: &Policy<'_>) -> Result<String, String> {
+        Ok(self.summary(input, policy.workspace))
+    }
+
+    fn run<'a>(&'a self, _: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
+        Box::pin(async move {
+            let summary = self.summary(&input, &context.workspace);
+            let Some(offer) = self.offer() else { return Finished::failed("There is no such tool.", summary) };
+            let (shelf, context) = (Arc::clone(&self.shelf), context.clone());
+            let asked = tokio::task::spawn_blocking(move || {
+                let now = shelf.now();
+                shelf.ask(&context.workspace, |knowledge| {
+                    let view = View::new(knowledge, &context, now)?;
+                    (offer.answer)(&view, &input)
+                })
+            });
+            match asked.await {
+                Ok(Ok(text)) => Finished::ok(text, summary),
+                Ok(Err(error)) => Finished::failed(said(&error), summary),
+                Err(_) => Finished::failed("The search stopped unexpectedly. Use `search` instead.", summary),
+            }
+        })
+    }
+}
+
+/// An error, with what a model can do instead of what a person would.
+fn said(error: &KnowledgeError) -> String {
+    match error {
+        KnowledgeError::Empty => {
+            "This workspace is not indexed. Use `search`, `glob` and `read`; a person can run `weft index`.".to_owned()
+        }
+        error => {
+            let text = error.to_string();
+            let mut letters = text.chars();
+            let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+            format!("{first}{}.", letters.as_str().trim_end_matches('.'))
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What one call sees: the part of the knowledge that lies in its workspace and that it may read.
+
+use std::path::Path;
+
+use serde_json::Value;
+use weft_tool::Context;
+
+use crate::error::KnowledgeError;
+use crate::filter::Filter;
+use crate::graph::Neighbour;
+use crate::knowledge::Knowledge;
+use crate::search::{Hit, Query};
+
+const USUAL: usize = 10;
+const MOST: usize = 50;
+
+pub(super) struct View<'a> {
+    pub knowledge: &'a Knowledge,
+    context: &'a Context,
+    /// The workspace within the folder that is known, with a `/` at its end; empty where both are one.
+    prefix: String,
+    pub now: i64,
+}
+
+impl<'a> View<'a> {
+    pub fn new(knowledge: &'a Knowledge, context: &'a Context, now: i64) -> Result<Self, KnowledgeError> {
+        let nowhere = || KnowledgeError::NoFolder(context.workspace.display().to_string());
+        let workspace = context.workspace.canonicalize().map_err(|_| nowhere())?;
+        let inside = workspace.strip_prefix(knowledge.root()).ok().and_then(Path::to_str).ok_or_else(nowhere)?;
+        let prefix = if inside.is_empty() { String::new() } else { format!("{inside}/") };
+        Ok(Self { knowledge, context, prefix, now })
+    }
+
+    /// A path as the workspace names it; nothing for what lies outside or may not be read.
+    pub fn shown<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let shown = path.strip_prefix(&self.prefix)?;
+        weft_tool::reading::may_read(self.context, shown).then_some(shown)
+    }
+
+    /// The filter that keeps to the workspace, and to a beginning of paths in it.
+    pub fn filter(&self, input: &Value) -> Filter {
+        let path = word(input, "path").unwrap_or_default().trim_start_matches("./");
+        let prefix = format!("{}{path}", self.prefix);
+        Filter { path_prefix: Some(prefix).filter(|prefix| !prefix.is_empty()), ..Filter::default() }
+    }
+
+    /// The hits of a search that may be told.
+    pub fn hits(&self, input: &Value, filter: Filter) -> Result<Vec<Hit>, KnowledgeError> {
+        let text = word(input, "query").unwrap_or_default().to_owned();
+        let answer = self.knowledge.search(&Query { text, filter, limit: limit(input), now: self.now })?;
+        Ok(answer
+            .hits
+            .into_iter()
+            .filter_map(|mut hit| {
+                hit.path = self.shown(&hit.path)?.to_owned();
+                Some(hit)
+            })
+            .collect())
+    }
+
+    /// Neighbours that may be told.
+    pub fn told(&self, found: Vec<Neighbour>) -> Vec<Neighbour> {
+        let told = found.into_iter().filter_map(|mut one| {
+            // Where it is written must be readable as well.
+            let (at, line) = one.at.rsplit_once(':')?;
+            one.at = format!("{}:{line}", self.shown(at)?);
+            one.path = self.shown(&one.path)?.to_owned();
+            Some(one)
+        });
+        told.collect()
+    }
+}
+
+pub(super) fn word<'v>(input: &'v Value, name: &str) -> Option<&'v str> {
+    input.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
+}
+
+pub(super) fn flag(input: &Value, name: &str) -> bool {
+    input.get(name).and_then(Value::as_bool).unwrap_or_default()
+}
+
+pub(super) fn count(input: &Value, name: &str, usual: usize) -> usize {
+    let given = input.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
+    given.filter(|number| *number > 0).unwrap_or(usual)
+}
+
+pub(super) fn limit(input: &Value) -> usize {
+    count(input, "limit", USUAL).min(MOST)
+}
