@@ -158,8 +158,10 @@ impl Served {
         let mut line = String::new();
         BufReader::new(child.stdout.take().context("it has no output")?).read_line(&mut line)?;
         let found = line.trim().strip_prefix("http://").and_then(|rest| rest.split_once("/?token="));
-        let (address, token) = found.context("it printed no address")?;
-        let (address, token) = (address.to_owned(), token.to_owned());
+        let (name, token) = found.context("it printed no address")?;
+        // The name is for browsers, who lead it to this machine by themselves.
+        let (_, port) = name.rsplit_once(':').context("it printed no port")?;
+        let (address, token) = (format!("127.0.0.1:{port}"), token.to_owned());
         Ok(Self { child, address, token })
     }
 

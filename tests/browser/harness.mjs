@@ -1,10 +1,12 @@
 // Starts the real server with the scripted model, and a Chromium that looks at it. One world per test:
 // its own folders, its own server, its own browser profile.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { test } from 'node:test';
 import { chromium } from 'playwright-core';
 
 const here = import.meta.dirname;
@@ -52,7 +54,7 @@ export class World {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(world.workspace, name), text);
     world.env = { PATH: process.env.PATH, HOME: world.folder, WEFT_HOME: world.home, LANG: 'C.UTF-8' };
     if (key) {
-      world.model = spawn(bin('weft-script'), ['--script', join(here, script)], { stdio: ['ignore', 'pipe', 'pipe'] });
+      world.model = spawn(bin('weft-script'), ['--script', resolve(here, script)], { stdio: ['ignore', 'pipe', 'pipe'] });
       const line = await firstLine(world.model, /listening on/);
       Object.assign(world.env, { ANTHROPIC_BASE_URL: `http://${line.split(' ').pop()}/v1`, ANTHROPIC_API_KEY: 'scripted', WEFT_MODEL: 'anthropic/claude-sonnet-4-5' });
     }
@@ -61,7 +63,9 @@ export class World {
   }
 
   async serve() {
-    this.server = spawn(bin('weft'), ['serve', '--addr', `127.0.0.1:${this.port ?? 0}`, '--assets', join(root, 'web/dist')], { cwd: this.workspace, env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    // The page as the binary has it; `WEFT_ASSETS=web/dist` tries one that is not built in yet.
+    const assets = process.env.WEFT_ASSETS ? ['--assets', resolve(root, process.env.WEFT_ASSETS)] : [];
+    this.server = spawn(bin('weft'), ['serve', '--addr', `127.0.0.1:${this.port ?? 0}`, ...assets], { cwd: this.workspace, env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.url = await firstLine(this.server, /^https?:/);
     this.port = new URL(this.url).port;
     this.origin = new URL(this.url).origin;
@@ -80,6 +84,8 @@ export class World {
     page.setDefaultTimeout(20_000);
     this.watch(page);
     await page.goto(this.url);
+    // The token becomes a cookie, and the page goes on without it.
+    await page.waitForURL((url) => !url.searchParams.has('token'));
     return page;
   }
 
@@ -100,7 +106,8 @@ export class World {
 
   async api(path, options = {}) {
     const token = new URL(this.url).searchParams.get('token');
-    const response = await fetch(`${this.origin}/api/v1/${path}`, { ...options, headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...options.headers } });
+    // Browsers lead the server's own name to this machine; Node does not everywhere.
+    const response = await fetch(`http://127.0.0.1:${this.port}/api/v1/${path}`, { ...options, headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...options.headers } });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response.status === 204 ? null : response.json();
   }
@@ -117,6 +124,30 @@ export class World {
   }
 }
 
+export const FILES = { 'a.txt': 'alpha\n', 'b.txt': 'beta\n' };
+
+/** Runs a test in a world of its own, and sees to it that the page neither complained nor reached outside. */
+export function inWorld(name, options, run) {
+  test(name, { timeout: 90_000 }, async () => {
+    const world = await World.start({ files: FILES, ...options });
+    try {
+      await run(world);
+      assert.deepEqual(world.complaints ?? [], [], 'the page complained');
+      assert.deepEqual(world.outside ?? [], [], 'a request would have left the machine');
+    } catch (error) {
+      // What it looked like when it went wrong.
+      const pages = (world.contexts ?? []).flatMap((context) => context.pages());
+      mkdirSync(SHOTS, { recursive: true });
+      for (const [index, page] of pages.entries()) await page.screenshot({ path: join(SHOTS, `failed-test-${index}-${name.replaceAll(/\W+/g, '-').slice(0, 40)}.png`) }).catch(() => {});
+      throw error;
+    } finally {
+      await world.stop();
+    }
+  });
+}
+export const text = (page, words) => page.getByText(words).first().waitFor();
+export const count = (page, selector) => page.locator(selector).count();
+
 export async function say(page, text) {
   const box = page.locator('[data-composer]');
   await box.fill(text);
@@ -125,9 +156,17 @@ export async function say(page, text) {
 
 export const idle = (page) => page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
 
-/** Takes the same picture in light and dark. */
-export async function shoot(page, name) {
+/** Takes the same picture in light and dark, and where wanted at the size of a phone. */
+export async function shoot(page, name, { phone = false } = {}) {
   mkdirSync(SHOTS, { recursive: true });
+  if (phone) {
+    const size = page.viewportSize();
+    await page.setViewportSize({ width: 390, height: 780 });
+    await page.waitForTimeout(200);
+    await page.screenshot({ path: join(SHOTS, `${name}-phone.png`) });
+    await page.setViewportSize(size);
+    await page.waitForTimeout(200);
+  }
   for (const scheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
     await page.waitForTimeout(150);

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Field } from '../src/api/events';
 import type { SessionRow } from '../src/api/types';
-import { grouped } from '../src/inbox/groups';
+import { begun, filled } from '../src/asks/form';
+import { filterWords, sameFilter } from '../src/inbox/FilterMenu';
+import { grouped, labelTree } from '../src/inbox/groups';
 import { wordAt } from '../src/session/Completion';
 import { age, dollars, duration, endSentence, tokens } from '../src/session/words';
 import { typedValue, written } from '../src/settings/parts';
@@ -15,6 +18,47 @@ it('groups sessions as a person needs them', () => {
   const now = new Date(2026, 5, 5, 12).getTime();
   const rows = [row('old', { updated_at: now - 3 * 86_400_000 }), row('run', { status: 'running', updated_at: 1 }), row('ask', { status: 'running', asks_open: 1 }), row('new', { updated_at: now - 1000 }), row('newer', { updated_at: now }), row('new', { updated_at: now - 1000 })];
   expect(grouped(rows, now).map((entry) => entry.key)).toEqual(['Waiting', 'ask', 'Running', 'run', 'Today', 'newer', 'new', 'Earlier', 'old']);
+});
+
+it('nests what a session began under it, forks not, and never loses one', () => {
+  const rows = [row('top', {}), row('child', { parent: 'top' }), row('grandchild', { parent: 'child' }), row('fork', { parent: 'top', forked_at: 3 }), row('orphan', { parent: 'gone' }), row('loop', { parent: 'loop' })];
+  const shown = (open: string[]) => grouped(rows, 1e12, new Set(open)).flatMap((entry) => (entry.type === 'session' ? [`${'>'.repeat(entry.depth)}${entry.key}${entry.children || ''}`] : []));
+  expect(shown([])).toEqual(['fork', 'loop', 'orphan', 'top1']);
+  expect(shown(['top', 'child'])).toEqual(['fork', 'loop', 'orphan', 'top1', '>child1', '>>grandchild']);
+});
+
+it('makes a tree of labels in which parents count what is below them', () => {
+  const tree = labelTree([{ name: 'work/urgent', sessions: 2 }, { name: 'home', sessions: 1 }, { name: 'work', sessions: 3 }, { name: 'work-shop', sessions: 1 }, { name: 'a/b/c', sessions: 1 }]);
+  expect(tree.map((node) => `${' '.repeat(node.depth)}${node.label} ${node.sessions}`)).toEqual(['a 1', ' b 1', '  c 1', 'home 1', 'work 5', ' urgent 2', 'work-shop 1']);
+});
+
+it('names what the list shows', () => {
+  expect(filterWords({ view: 'inbox' }, [])).toBeNull();
+  expect(filterWords({ view: 'inbox', status: 'waiting' }, [])).toBe('Waiting for you');
+  expect(filterWords({ view: 'inbox', label: 'work', flag: 'Done' }, [])).toBe('Done · work');
+  expect(filterWords({ view: 'inbox', label: 'work' }, [{ name: 'My work', label: 'work' }])).toBe('My work');
+  expect(sameFilter({ view: 'inbox', label: undefined }, { view: 'inbox' })).toBe(true);
+});
+
+describe('a form', () => {
+  const fields: Field[] = [
+    { name: 'name', title: 'Name', required: true, kind: { type: 'text', min_length: 2 } },
+    { name: 'age', title: 'Age', kind: { type: 'number', integer: true, min: 18 }, default: 30 },
+    { name: 'ok', title: 'OK', kind: { type: 'flag' } },
+    { name: 'size', title: 'Size', required: true, kind: { type: 'choice', options: [{ value: 's', title: 'Small' }, { value: 'l', title: 'Large' }] } },
+    { name: 'tags', title: 'Tags', kind: { type: 'choice', several: true, options: [{ value: 'a', title: 'A' }, { value: 'b', title: 'B' }] }, default: ['b'] },
+    { name: 'mail', title: 'Mail', kind: { type: 'text', format: 'email' } },
+  ];
+  it('begins with its defaults and becomes values', () => {
+    const typed = { ...begun(fields), name: 'Ada', size: [1] };
+    expect(typed).toMatchObject({ age: '30', ok: false, tags: [1], mail: '' });
+    expect(filled(fields, typed)).toEqual({ values: { name: 'Ada', age: 30, ok: false, size: 'l', tags: ['b'] }, problems: {} });
+  });
+  it('says field by field what is wrong', () => {
+    const typed = { name: 'A', age: '17.5', ok: true, size: [], tags: [], mail: 'nobody' };
+    expect(Object.keys(filled(fields, typed).problems)).toEqual(['name', 'age', 'size', 'mail']);
+    expect(filled(fields, { ...typed, age: '17' }).problems['age']).toBe('At least 18.');
+  });
 });
 
 describe('words', () => {

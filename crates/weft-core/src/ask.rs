@@ -1,7 +1,9 @@
 //! Durable questions to a person: raised once, answered once, from any client, after any restart.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use crate::form::{self, Field, FieldProblem};
 use crate::id::{AskId, CallId};
 use crate::units::Timestamp;
 
@@ -37,6 +39,8 @@ pub enum AskKind {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         several: bool,
     },
+    /// Several things to fill in at once.
+    Form { fields: Vec<Field> },
 }
 
 /// A permission given for the rest of a session, or for good.
@@ -66,6 +70,10 @@ pub enum Answer {
     Text {
         text: String,
     },
+    /// A form as it was filled in, by the names of its fields.
+    Form {
+        values: Map<String, Value>,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,11 +87,23 @@ pub enum Choice {
 
 impl AskKind {
     /// Whether `answer` is of the form this ask takes.
-    pub const fn accepts(&self, answer: &Answer) -> bool {
+    pub fn accepts(&self, answer: &Answer) -> bool {
         match (self, answer) {
-            (Self::Approval { .. }, Answer::Approve { .. } | Answer::Reject { .. })
-            | (Self::Question { .. }, Answer::Text { .. } | Answer::Reject { .. }) => true,
-            (Self::Approval { .. }, Answer::Text { .. }) | (Self::Question { .. }, Answer::Approve { .. }) => false,
+            (Self::Approval { .. }, Answer::Approve { .. })
+            | (Self::Question { .. }, Answer::Text { .. })
+            | (Self::Approval { .. } | Self::Question { .. } | Self::Form { .. }, Answer::Reject { .. }) => true,
+            (Self::Form { fields }, Answer::Form { values }) => form::check(fields, values).is_ok(),
+            (Self::Approval { .. }, Answer::Text { .. } | Answer::Form { .. })
+            | (Self::Question { .. }, Answer::Approve { .. } | Answer::Form { .. })
+            | (Self::Form { .. }, Answer::Approve { .. } | Answer::Text { .. }) => false,
+        }
+    }
+
+    /// What is wrong with a form as it was filled in; nothing where the answer is of another kind.
+    pub fn problems(&self, answer: &Answer) -> Vec<FieldProblem> {
+        match (self, answer) {
+            (Self::Form { fields }, Answer::Form { values }) => form::check(fields, values).err().unwrap_or_default(),
+            _ => Vec::new(),
         }
     }
 }

@@ -239,7 +239,7 @@ impl Conversation {
                 let words = ask.question.rsplit_once('?').map_or(ask.question.as_str(), |(before, _)| before);
                 let detail = match &ask.kind {
                     AskKind::Approval { detail, .. } => detail.clone(),
-                    AskKind::Question { .. } => String::new(),
+                    AskKind::Question { .. } | AskKind::Form { .. } => String::new(),
                 };
                 progress.approved = approved.then(|| Approval { words: words.to_owned(), detail });
                 progress.stage = Stage::Pending;

@@ -24,7 +24,7 @@ pub struct FilesRestored {
     /// So that it is recorded once, whatever happens.
     pub id: String,
     pub way: Way,
-    /// The turns, in the order in which they were gone through.
+    /// The turns, in the order in which they were gone through. None where a single file was taken back.
     pub turns: Vec<u32>,
     /// The names of the files that were changed, as they were and as they are.
     pub from: String,
@@ -85,8 +85,20 @@ pub struct FileHistory {
     pub done: Vec<TurnFiles>,
     /// What was taken back, the last one last.
     pub undone: Vec<TakenBack>,
+    /// Single files that were taken back, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub single: Vec<SingleFile>,
     /// The last restore that was recorded.
     pub last: Option<String>,
+}
+
+/// A single file was taken back, whatever the turns did that it was changed in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SingleFile {
+    /// The last turn before that changed files.
+    pub after_turn: u32,
+    pub from: String,
+    pub to: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,14 +129,40 @@ impl FileHistory {
     pub(crate) fn restored(&mut self, restored: &FilesRestored) {
         self.last = Some(restored.id.clone());
         match restored.way {
+            Way::Undo if restored.turns.is_empty() => {
+                let after_turn = self.done.last().map_or(0, |files| files.turn);
+                let (from, to) = (restored.from.clone(), restored.to.clone());
+                self.single.push(SingleFile { after_turn, from: from.clone(), to: to.clone() });
+                let surplus = self.single.len().saturating_sub(MOST_TURNS);
+                self.single.drain(..surplus);
+                self.undone.push(TakenBack { turns: Vec::new(), from, to });
+            }
             Way::Undo => {
                 let (turns, left) =
                     std::mem::take(&mut self.done).into_iter().partition(|files| restored.turns.contains(&files.turn));
                 self.done = left;
                 self.undone.push(TakenBack { turns, from: restored.from.clone(), to: restored.to.clone() });
             }
-            Way::Redo => self.done.extend(self.undone.pop().into_iter().flat_map(|taken| taken.turns)),
+            Way::Redo => match self.undone.pop() {
+                Some(taken) if taken.turns.is_empty() => drop(self.single.pop()),
+                Some(taken) => self.done.extend(taken.turns),
+                None => {}
+            },
         }
+    }
+
+    /// What was done and still stands, step by step: the names of all files before and after.
+    pub fn steps(&self) -> impl Iterator<Item = (&str, &str)> {
+        let mut single = self.single.iter().peekable();
+        let mut steps = Vec::with_capacity(self.done.len() + self.single.len());
+        for files in &self.done {
+            while let Some(earlier) = single.next_if(|single| single.after_turn < files.turn) {
+                steps.push((earlier.from.as_str(), earlier.to.as_str()));
+            }
+            steps.push((files.before.as_str(), files.after.as_str()));
+        }
+        steps.extend(single.map(|single| (single.from.as_str(), single.to.as_str())));
+        steps.into_iter()
     }
 }
 
@@ -135,6 +173,7 @@ impl FilesRestored {
     /// What the model is told, so that it does not build on what is gone.
     pub fn notice(&self) -> String {
         let turns = match self.turns.len() {
+            0 => "to a single file".to_owned(),
             1 => "of the last turn".to_owned(),
             count => format!("of the last {count} turns"),
         };

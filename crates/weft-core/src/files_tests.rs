@@ -87,3 +87,25 @@ fn it_is_told_in_plain_words() {
          them."
     );
 }
+
+#[test]
+fn a_single_file_is_taken_back_between_turns_and_that_can_be_done_again() {
+    let mut machine = Machine::new(State::new(SessionId::from_random(1)));
+    let mut step = |input| machine.step(Timestamp(1), input).map(|_| machine.state().clone());
+    let steps = |state: &State| {
+        state.files.steps().map(|(before, after)| format!("{before}-{after}")).collect::<Vec<_>>().join(" ")
+    };
+    step(Input::FilesChanged(changed(1))).unwrap();
+    let state = step(Input::FilesRestored(restored("x", Way::Undo, &[]))).unwrap();
+    assert_eq!((done(&state), steps(&state).as_str()), (vec![1], "b1-a1 f-t"));
+    assert!(restored("x", Way::Undo, &[]).notice().contains("to a single file"));
+    // What is taken back last comes first when it is done again.
+    let state = step(Input::FilesRestored(restored("y", Way::Redo, &[]))).unwrap();
+    assert_eq!((done(&state), steps(&state).as_str()), (vec![1], "b1-a1"));
+    step(Input::FilesRestored(restored("z", Way::Undo, &[]))).unwrap();
+    let state = step(Input::FilesChanged(changed(2))).unwrap();
+    assert_eq!(steps(&state), "b1-a1 f-t b2-a2");
+    assert!(state.files.undone.is_empty());
+    let state = step(Input::FilesRestored(restored("w", Way::Undo, &[2]))).unwrap();
+    assert_eq!((done(&state), steps(&state).as_str()), (vec![1], "b1-a1 f-t"));
+}

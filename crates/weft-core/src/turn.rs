@@ -280,10 +280,19 @@ impl Machine {
                 (Choice::Always, Some(grant)) => self.emit(GrantGiven { grant, always: true }),
             },
             // The call that asked runs, and is told by who runs it.
-            (Answer::Text { .. } | Answer::Reject { .. }, _) if of_running_call => {}
+            (Answer::Text { .. } | Answer::Form { .. } | Answer::Reject { .. }, _) if of_running_call => {}
             (Answer::Text { text }, _) => {
                 let summary = format!("Answered: {}", first_line(&text));
                 self.finish(&open.call, Outcome::Ok, Output { text, summary, ..Output::default() }, 0);
+            }
+            (Answer::Form { values }, _) => {
+                let text = serde_json::Value::Object(values).to_string();
+                self.finish(
+                    &open.call,
+                    Outcome::Ok,
+                    Output { text, summary: "Filled in".into(), ..Output::default() },
+                    0,
+                );
             }
             (Answer::Reject { message }, _) => {
                 let text = message.as_ref().map_or_else(
@@ -295,7 +304,9 @@ impl Machine {
                 );
                 self.refuse(&open.call, Outcome::Denied, text, "Declined".to_owned());
             }
-            (Answer::Approve { .. }, AskKind::Question { .. }) => return Err(Rejected::WrongAnswer),
+            (Answer::Approve { .. }, AskKind::Question { .. } | AskKind::Form { .. }) => {
+                return Err(Rejected::WrongAnswer);
+            }
         }
         if proceed {
             self.advance();

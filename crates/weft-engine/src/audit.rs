@@ -226,6 +226,7 @@ fn told(ask: &Ask) -> (AskId, (String, String)) {
     let tool = match &ask.kind {
         AskKind::Approval { tool, .. } => tool.clone(),
         AskKind::Question { .. } => "question".to_owned(),
+        AskKind::Form { .. } => "form".to_owned(),
     };
     (ask.id, (tool, ask.question.clone()))
 }
@@ -299,7 +300,7 @@ fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
                 details: Some(json!({ "ask": raised.ask.id })),
                 ..new(Category::Permission, "ask.raised", tool)
             },
-            AskKind::Question { .. } => return None,
+            AskKind::Question { .. } | AskKind::Form { .. } => return None,
         },
         Event::AskAnswered(answered) => answer(at, answered)?,
         Event::AskWithdrawn(withdrawn) => Entry {
@@ -411,7 +412,7 @@ fn answer(at: Timestamp, answered: &event::AskAnswered) -> Option<Entry> {
         Answer::Approve { scope: Choice::Session } => (Outcome::Allowed, "session"),
         Answer::Approve { scope: Choice::Always } => (Outcome::Allowed, "always"),
         Answer::Reject { .. } => (Outcome::Denied, "no"),
-        Answer::Text { .. } => return None,
+        Answer::Text { .. } | Answer::Form { .. } => return None,
     };
     Some(Entry {
         outcome,

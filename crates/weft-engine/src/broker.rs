@@ -90,7 +90,7 @@ impl Engine {
         let question = format!("Let the agent `{}` use the secret `{name}` with the source `{source}`?", agent.name);
         match self.inquire(state.id, call, kind, question).await {
             Ok(Some(Answer::Approve { .. })) => Ok(()),
-            Ok(Some(Answer::Reject { .. } | Answer::Text { .. })) => {
+            Ok(Some(Answer::Reject { .. } | Answer::Text { .. } | Answer::Form { .. })) => {
                 Err(format!("the person did not agree to the use of `{name}`"))
             }
             Ok(None) | Err(_) => Err(format!("nobody answered whether `{name}` may be used, so it was not")),

@@ -31,6 +31,7 @@ use crate::mail::{Mail, Recorder};
 use crate::models::Models;
 use crate::paths::Home;
 use crate::permissions::Permissions;
+use crate::renew::Renewed;
 use crate::setup::{NewSession, Setup};
 use crate::skills::SkillTool;
 use crate::trouble::Troubles;
@@ -59,6 +60,8 @@ pub(crate) struct Shared {
     pub hooks: Hooks,
     pub models: Models,
     pub permissions: Permissions,
+    /// What new sessions start with; it can change while this runs.
+    pub usual: Renewed,
     pub troubles: Troubles,
     /// Questions that calls under way have put to people.
     pub inquiries: Inquiries,
@@ -168,6 +171,7 @@ impl Engine {
         let shared = Arc::new(Shared {
             hooks: Hooks::new(setup.config.hooks.clone(), secrets),
             permissions: Permissions::new(setup.config.permissions.clone(), setup.home.permissions()),
+            usual: Renewed::new(&setup.config),
             home: setup.home,
             config: setup.config,
             clock: setup.clock,
@@ -265,11 +269,12 @@ impl Engine {
     /// A new session. Nothing is on disk until somebody says something in it.
     pub fn create(&self, new: NewSession) -> Result<SessionId, EngineError> {
         let shared = &self.shared;
-        let agent_name = new.agent.or_else(|| shared.config.agent.clone()).unwrap_or_else(|| agent::DEFAULT.to_owned());
+        let usual = shared.usual.get();
+        let agent_name = new.agent.or(usual.agent).unwrap_or_else(|| agent::DEFAULT.to_owned());
         let agent = Agent::find(&agent_name, &shared.home, &new.workspace)?;
         let fixed = new.limits.is_some();
-        let limits = agent.limits_within(new.limits.unwrap_or_else(|| shared.config.limits.clone()), fixed);
-        let mode = new.mode.unwrap_or_else(|| agent.mode_within(shared.config.mode));
+        let limits = agent.limits_within(new.limits.unwrap_or(usual.limits), fixed);
+        let mode = new.mode.unwrap_or_else(|| agent.mode_within(usual.mode));
         let model = new.model.or(agent.model).unwrap_or_else(|| shared.models.default_model());
         shared.models.check(&model)?;
         let started = SessionStarted {

@@ -226,7 +226,9 @@ impl Engine {
         let question = format!("Let the source `{}` ask the model `{}`?", sample.source, state.model);
         match self.inquire(session, call, kind, question).await {
             Ok(Some(Answer::Approve { .. })) => Ok(()),
-            Ok(Some(Answer::Reject { .. } | Answer::Text { .. }) | None) | Err(_) => Err(DECLINED.to_owned()),
+            Ok(Some(Answer::Reject { .. } | Answer::Text { .. } | Answer::Form { .. }) | None) | Err(_) => {
+                Err(DECLINED.to_owned())
+            }
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use serde::{Deserialize, Serialize};
 use weft_core::ask::Grant;
@@ -54,7 +54,7 @@ struct Remembered {
 }
 
 pub(crate) struct Permissions {
-    settings: PermissionSettings,
+    settings: RwLock<PermissionSettings>,
     file: PathBuf,
     /// Held while the file is read and written.
     writing: Mutex<()>,
@@ -62,7 +62,12 @@ pub(crate) struct Permissions {
 
 impl Permissions {
     pub(crate) fn new(settings: PermissionSettings, file: PathBuf) -> Self {
-        Self { settings, file, writing: Mutex::new(()) }
+        Self { settings: RwLock::new(settings), file, writing: Mutex::new(()) }
+    }
+
+    /// The person's settings have changed.
+    pub(crate) fn renew(&self, settings: PermissionSettings) {
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
     }
 
     /// The rules that hold in a session. What cannot be read allows nothing.
@@ -75,7 +80,8 @@ impl Permissions {
         });
         let allowed = remembered.into_iter().chain(given);
         let allowed = allowed.filter_map(|text| Rule::parse(Decision::Allow, &text, workspace).ok());
-        Rules::new(self.settings.readable(workspace)).and(allowed)
+        let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
+        Rules::new(settings.readable(workspace)).and(allowed)
     }
 
     /// Keeps a yes for every later session in this workspace.

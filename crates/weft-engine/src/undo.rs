@@ -34,6 +34,14 @@ struct Note {
     turns: Vec<u32>,
 }
 
+/// A file as it was after a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    /// The name of all files together, as the log has it.
+    pub tree: String,
+    pub path: String,
+}
+
 impl Engine {
     /// Takes back what the last turns changed. What somebody has changed since stays as it is, unless
     /// `force`; then it can still be redone.
@@ -45,7 +53,41 @@ impl Engine {
         }
         let steps = taken.iter().map(|files| step(&files.after, &files.before)).collect::<Result<Vec<_>, _>>()?;
         let note = Note { session, way: Way::Undo, turns: taken.iter().map(|files| files.turn).collect() };
-        self.restore(shadow, note, steps, force).await
+        self.restore(shadow, note, steps, None, force).await
+    }
+
+    /// Takes back everything that this session did to one file, and leaves the rest. What somebody has
+    /// changed since stays, unless `force`; it can be redone like an undo.
+    pub async fn undo_file(&self, session: SessionId, path: &str, force: bool) -> Result<FilesRestored, EngineError> {
+        let (state, shadow) = self.at_rest(session).await?;
+        let mut steps =
+            state.files.steps().map(|(before, after)| step(after, before)).collect::<Result<Vec<_>, _>>()?;
+        steps.reverse();
+        let note = Note { session, way: Way::Undo, turns: Vec::new() };
+        let restored = self.restore(shadow, note, steps, Some(path.to_owned()), force).await?;
+        if restored.files.is_empty() && restored.kept.is_empty() {
+            return Err(EngineError::Undo(format!("this session has not changed `{path}`, or it is as it was before")));
+        }
+        Ok(restored)
+    }
+
+    /// What a file held after a turn; nothing if that was not kept, or is not any more.
+    pub async fn file_at(&self, workspace: &Path, version: Version) -> Result<Option<Vec<u8>>, EngineError> {
+        let shadow = self.shadow(workspace)?;
+        let tree = name(&version.tree)?;
+        match blocking(move || Ok(shadow.file_at(tree, &version.path))).await? {
+            Ok(found) => Ok(found),
+            Err(ShadowError::Gone) => Ok(None),
+            Err(error) => Err(told(&error)),
+        }
+    }
+
+    /// How large files were, one after the other; nothing for those that were not kept.
+    pub async fn sizes_at(&self, workspace: &Path, versions: Vec<Version>) -> Result<Vec<Option<u64>>, EngineError> {
+        let shadow = self.shadow(workspace)?;
+        let places = versions.into_iter().map(|version| Ok((name(&version.tree)?, version.path)));
+        let places = places.collect::<Result<Vec<_>, EngineError>>()?;
+        blocking(move || shadow.sizes_at(&places)).await
     }
 
     /// Does again what was taken back last.
@@ -56,7 +98,7 @@ impl Engine {
         };
         let steps = vec![step(&taken.to, &taken.from)?];
         let note = Note { session, way: Way::Redo, turns: taken.turns.iter().map(|files| files.turn).collect() };
-        self.restore(shadow, note, steps, force).await
+        self.restore(shadow, note, steps, None, force).await
     }
 
     /// What turns did to the files, as one diff.
@@ -64,15 +106,16 @@ impl Engine {
         let state = self.state(session)?;
         let shadow = self.shadow(Path::new(&state.workspace))?;
         let done = &state.files.done;
-        let chosen: Vec<&TurnFiles> = match which {
-            Which::Last => done.last().into_iter().collect(),
-            Which::Turn(turn) => done.iter().filter(|files| files.turn == turn).collect(),
-            Which::All => done.iter().collect(),
+        let pair = |files: &TurnFiles| (files.before.clone(), files.after.clone());
+        let chosen: Vec<(String, String)> = match which {
+            Which::Last => done.last().map(pair).into_iter().collect(),
+            Which::Turn(turn) => done.iter().filter(|files| files.turn == turn).map(pair).collect(),
+            Which::All => state.files.steps().map(|(before, after)| (before.to_owned(), after.to_owned())).collect(),
         };
         if let (Which::Turn(turn), true) = (which, chosen.is_empty()) {
             return Err(EngineError::Undo(format!("turn {turn} changed no files, or was taken back")));
         }
-        let steps = chosen.iter().map(|files| step(&files.before, &files.after)).collect::<Result<Vec<_>, _>>()?;
+        let steps = chosen.iter().map(|(before, after)| step(before, after)).collect::<Result<Vec<_>, _>>()?;
         blocking(move || shadow.diff(&steps)).await
     }
 
@@ -96,13 +139,19 @@ impl Engine {
         shadow: Arc<Shadow>,
         note: Note,
         steps: Vec<Step>,
+        only: Option<String>,
         force: bool,
     ) -> Result<FilesRestored, EngineError> {
         let id = self.draw_name();
         let note = serde_json::to_value(note).map_err(|error| EngineError::Undo(error.to_string()))?;
         let working = Arc::clone(&shadow);
-        let restored = blocking(move || working.restore(&id, note, &steps, force)).await?;
-        if restored.files.is_empty() && !restored.kept.is_empty() {
+        let single = only.is_some();
+        let restored = blocking(move || match only {
+            Some(file) => working.restore_file(&file, &id, note, &steps, force),
+            None => working.restore(&id, note, &steps, force),
+        })
+        .await?;
+        if restored.files.is_empty() && (single || !restored.kept.is_empty()) {
             // Nothing was done, so there is nothing to remember.
             return event(&restored).map(|(_, event)| event);
         }
@@ -148,8 +197,11 @@ fn event(restored: &Restored) -> Result<(SessionId, FilesRestored), EngineError>
 }
 
 fn step(from: &str, to: &str) -> Result<Step, EngineError> {
-    let id = |text: &str| Id::try_from(text.to_owned()).map_err(|error| told(&error));
-    Ok(Step { from: id(from)?, to: id(to)? })
+    Ok(Step { from: name(from)?, to: name(to)? })
+}
+
+fn name(text: &str) -> Result<Id, EngineError> {
+    Id::try_from(text.to_owned()).map_err(|error| told(&error))
 }
 
 async fn blocking<T: Send + 'static>(

@@ -17,9 +17,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
-use weft_core::{CallId, SessionId};
+use weft_core::{CallId, Field, SessionId, form};
 use weft_mcp::client::Call;
 use weft_mcp::client::host::{Caller, Handle, Host, Question, Sample, Sampled, Secret};
 use weft_mcp::config::{Origin, SourceTable};
@@ -38,6 +38,11 @@ struct Agreeable;
 impl Host for Agreeable {
     fn ask(&self, _: Caller, _: Question) -> BoxFuture<'static, Option<String>> {
         Box::pin(std::future::ready(Some(String::new())))
+    }
+
+    fn fill(&self, _: Caller, _: String, fields: Vec<Field>) -> BoxFuture<'static, Option<Map<String, Value>>> {
+        let left = fields.iter().filter_map(|field| Some((field.name.clone(), form::read(field, "").ok()??))).collect();
+        Box::pin(std::future::ready(Some(left)))
     }
 
     fn credential(&self, _: Caller, secret: Secret) -> BoxFuture<'static, Result<Handle, String>> {

@@ -1,29 +1,30 @@
 //! The door: every request passes here, and nothing is answered before it has.
 //!
 //! In this order: is it addressed to us (a page of somebody else's can make a browser ask us under
-//! another name), does it come from our own page, does it ask too often, does it know a token. Then
-//! the answer gets the headers that keep a page from being used against its owner.
+//! another name), does it come from our own page, does it know a token, does it ask too often. Then
+//! the answer gets the headers that keep a page from being used against its owner. A cookie counts only
+//! under the names that are a browser's ([`Names`]).
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
+use crate::listener::Peer;
+use crate::names::Names;
 use crate::problem::Problem;
-use crate::rate::{KNOWN, Rates, STRANGER};
+use crate::rate::{Client, Rates};
 use crate::tokens::{Bearer, Checks, Tokens, cookie_of};
 
 pub struct Door {
     tokens: Tokens,
     checks: Mutex<Checks>,
     rates: Rates,
-    /// Names with port under which this server is asked for.
-    hosts: Vec<String>,
-    /// Whether any name will do: the person said that other machines may ask.
-    any_host: bool,
+    names: Names,
     cookie_name: String,
     secure: bool,
     version: HeaderValue,
@@ -36,37 +37,29 @@ const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src '
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 impl Door {
-    pub fn new(
-        tokens: Tokens,
-        hosts: Vec<String>,
-        any_host: bool,
-        port: u16,
-        secure: bool,
-        version: &str,
-    ) -> Arc<Self> {
+    pub fn new(tokens: Tokens, names: Names, port: u16, secure: bool, version: &str) -> Arc<Self> {
         Arc::new(Self {
             tokens,
             checks: Mutex::default(),
             rates: Rates::default(),
-            hosts,
-            any_host,
-            // Cookies do not know ports, so that two servers would take each other's.
+            names,
+            // Two servers of one installation share a name, and cookies do not know ports.
             cookie_name: format!("weft_{port}"),
             secure,
             version: HeaderValue::from_str(version).unwrap_or(HeaderValue::from_static("unknown")),
         })
     }
 
-    fn is_ours(&self, host: &str) -> bool {
-        self.any_host || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(host))
+    const fn scheme(&self) -> &'static str {
+        if self.secure { "https" } else { "http" }
     }
 
-    /// Whether the request is for us and from us.
-    fn check_origin(&self, request: &Request) -> Result<(), Problem> {
+    /// Whether the request is for us and from us; under which name.
+    fn check_origin(&self, request: &Request) -> Result<String, Problem> {
         let headers = request.headers();
         let refused = |message| Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", message));
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).or_else(|| host_of(request.uri()));
-        let Some(host) = host.filter(|host| self.is_ours(host)) else {
+        let Some(host) = host.filter(|host| self.names.is_known(host)) else {
             return refused(
                 "This server does not answer under this name. Use the address that `weft serve` printed, or name \
                  yours with `--host`.",
@@ -74,85 +67,124 @@ impl Door {
         };
         if let Some(origin) = headers.get(header::ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();
-            let scheme = if self.secure { "https" } else { "http" };
-            if !origin.eq_ignore_ascii_case(&format!("{scheme}://{host}")) {
+            if !origin.eq_ignore_ascii_case(&format!("{}://{host}", self.scheme())) {
                 return refused("Pages of other sites cannot use this server.");
             }
         }
         // A page on another port of this machine is of the same site, and not ours all the same.
-        let site = headers.get("sec-fetch-site").and_then(|site| site.to_str().ok());
-        let from_elsewhere = matches!(site, Some("cross-site" | "same-site"));
-        let navigates = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
-        let is_page = request.method() == Method::GET && !is_api(request.uri().path());
-        if from_elsewhere && !(navigates && is_page) {
+        if is_from_elsewhere(headers) && !(navigates(headers) && is_page(request)) {
             return refused("Pages of other sites cannot use this server.");
         }
-        Ok(())
+        Ok(host.to_owned())
     }
 
-    fn bearer(&self, headers: &HeaderMap) -> Option<Bearer> {
+    fn bearer(&self, headers: &HeaderMap, host: &str) -> Option<Bearer> {
         let mut checks = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
         self.tokens.refresh(&mut checks);
         let authorization = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         if let Some(authorization) = authorization {
             return checks.bearer(authorization.strip_prefix("Bearer ")?.trim());
         }
+        if !self.names.is_browsers(host) {
+            return None;
+        }
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
         pairs.filter(|(name, _)| *name == self.cookie_name).find_map(|(_, value)| checks.cookie(value))
     }
 
-    /// The answer to an address with a token in it: a cookie, and the same address without it.
-    fn let_in(&self, request: &Request) -> Option<Response> {
-        let token = query_value(request.uri(), "token")?;
-        let known = {
-            let mut checks = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
-            self.tokens.refresh(&mut checks);
-            checks.bearer(token).is_some()
-        };
-        if !known {
-            return Some(stranger(request));
+    /// Whose token the address of a page holds.
+    fn invited<'a>(&self, request: &'a Request) -> Option<(&'a str, Option<Bearer>)> {
+        let token = query_value(request.uri(), "token").filter(|_| is_page(request))?;
+        let mut checks = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
+        self.tokens.refresh(&mut checks);
+        Some((token, checks.bearer(token)))
+    }
+
+    /// The answer to an address with a token in it: a cookie, and the same address without it. Not by
+    /// a redirect: where another page led here, the cookie would not be sent to where it leads.
+    fn let_in(&self, request: &Request, host: &str, token: &str, bearer: &Bearer) -> Option<Response> {
+        if !self.names.is_browsers(host) {
+            let whole = request.uri().path_and_query().map_or("/", axum::http::uri::PathAndQuery::as_str);
+            let address = format!("{}://{}/{}", self.scheme(), self.names.home(), whole.trim_start_matches('/'));
+            let location = [(header::LOCATION, HeaderValue::from_str(&address).ok()?)];
+            return Some((StatusCode::SEE_OTHER, location).into_response());
         }
+        // If it cannot be noted, the next visit needs the token again.
+        let _ = self.tokens.note_cookie(&bearer.name, token);
         let secure = if self.secure { "; Secure" } else { "" };
         let cookie = format!(
             "{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000{secure}",
             self.cookie_name,
             cookie_of(token)
         );
-        let mut response = StatusCode::SEE_OTHER.into_response();
-        let headers = response.headers_mut();
-        headers.insert(header::SET_COOKIE, HeaderValue::from_str(&cookie).ok()?);
-        headers.insert(header::LOCATION, HeaderValue::from_str(&without_token(request.uri())).ok()?);
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        let mut response = inside(&without_token(request.uri()));
+        response.headers_mut().insert(header::SET_COOKIE, HeaderValue::from_str(&cookie).ok()?);
         Some(response)
     }
 
-    async fn answer(&self, request: Request, next: Next) -> Response {
-        if let Err(problem) = self.check_origin(&request) {
-            return problem.into_response();
-        }
-        let bearer = self.bearer(request.headers());
-        let (client, allowance) = match &bearer {
-            Some(bearer) => (bearer.name.as_str(), KNOWN),
-            None => ("", STRANGER),
+    async fn answer(&self, mut request: Request, next: Next) -> Response {
+        let host = match self.check_origin(&request) {
+            Ok(host) => host,
+            Err(problem) => return problem.into_response(),
         };
-        if !self.rates.take(client, allowance, Instant::now()) {
+        let bearer = self.bearer(request.headers(), &host);
+        let invited = self.invited(&request);
+        let known = bearer.as_ref().or(invited.as_ref().and_then(|(_, bearer)| bearer.as_ref()));
+        let client = known.map_or_else(|| stranger_at(&request), |bearer| Client::Known(bearer.name.clone()));
+        if !self.rates.take(client, Instant::now()) {
             let message = "Too many requests at once. Wait a second.";
             return Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).into_response();
         }
-        let is_page = request.method() == Method::GET && !is_api(request.uri().path());
-        if is_page && let Some(response) = self.let_in(&request) {
-            return response;
-        }
-        match bearer {
-            Some(bearer) => {
-                let mut request = request;
+        match (invited, bearer) {
+            (Some((token, Some(invited))), _) => {
+                self.let_in(&request, &host, token, &invited).unwrap_or_else(|| stranger(&request))
+            }
+            (None, Some(bearer)) => {
                 request.extensions_mut().insert(bearer);
                 next.run(request).await
             }
-            None => stranger(&request),
+            // The browser may well have a cookie: it keeps it to itself where another page leads here.
+            (None, None) if is_page(&request) && is_from_elsewhere(request.headers()) => {
+                inside(&without_token(request.uri()))
+            }
+            (None, None) | (Some((_, None)), _) => stranger(&request),
         }
     }
+}
+
+fn stranger_at(request: &Request) -> Client {
+    let peer = request.extensions().get::<ConnectInfo<Peer>>();
+    Client::stranger(peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(Peer(address))| address.ip()))
+}
+
+fn is_page(request: &Request) -> bool {
+    request.method() == Method::GET && !is_api(request.uri().path())
+}
+
+fn is_from_elsewhere(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site").and_then(|site| site.to_str().ok());
+    matches!(site, Some("cross-site" | "same-site"))
+}
+
+fn navigates(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate")
+}
+
+/// A page of ours that leads on to another one of ours.
+fn inside(address: &str) -> Response {
+    let mut escaped = String::new();
+    for letter in address.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '"' => escaped.push_str("&quot;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            other => escaped.push(other),
+        }
+    }
+    let page = include_str!("../assets/inside.html").replace("{ADDRESS}", &escaped);
+    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
 }
 
 /// All answers go through here.
@@ -178,7 +210,7 @@ pub async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) 
 
 /// What whoever has no token sees.
 fn stranger(request: &Request) -> Response {
-    if is_api(request.uri().path()) || request.method() != Method::GET {
+    if !is_page(request) {
         let message = "This server wants a token: open the address that `weft serve` printed, or send `Authorization: \
                        Bearer TOKEN`.";
         return Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", message).into_response();

@@ -19,6 +19,8 @@ mod edges;
 mod extract;
 mod files;
 mod inbox;
+mod listener;
+mod names;
 mod offer;
 mod openapi;
 mod problem;
@@ -33,6 +35,7 @@ mod uploads;
 
 pub use backstage::{Backstage, Finding, Level, NewSource, Section, SourceList};
 pub use desk::Parts;
+pub use listener::Tls;
 pub use offer::WeftOffer;
 pub use openapi::document;
-pub use serving::{Listening, Options, ServeError, Server, Tls};
+pub use serving::{Listening, Options, ServeError, Server};

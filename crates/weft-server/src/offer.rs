@@ -285,6 +285,10 @@ impl WeftOffer {
                     None => Answer::Reject { message: None },
                 }
             }
+            AskKind::Form { fields } => match talk.ask(&ask.question, weft_core::form::schema_of(fields)).await {
+                Some(Value::Object(values)) => Answer::Form { values },
+                Some(_) | None => Answer::Reject { message: None },
+            },
         };
         // Somebody else may have answered meanwhile; that counts.
         let _ = self.engine.answer(session, ask.id, answer, "mcp").await;

@@ -1,8 +1,7 @@
 //! Listening: where, under which names, with or without TLS; and what is served.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,22 +10,20 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use axum::{Router, middleware};
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
 
 use crate::desk::{Desk, Parts, SharedDesk};
 use crate::door::{self, Door};
+use crate::listener::{self, Peer, PlainListener, Tls, TlsListener};
+use crate::names::Names;
 use crate::problem::Problem;
-use crate::tokens::{TokenError, Tokens};
+use crate::tokens::{TokenError, Tokens, own_name};
 use crate::{chores, edges, openapi, routes};
 
 /// The largest request but for uploads: pictures come in JSON.
 const LARGEST_REQUEST: usize = 32 * 1024 * 1024;
-const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long answers under way may take when the server ends.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -47,13 +44,6 @@ pub enum ServeError {
     Ended(io::Error),
 }
 
-/// A certificate chain and its key, as PEM files.
-#[derive(Debug, Clone)]
-pub struct Tls {
-    pub certificate: PathBuf,
-    pub key: PathBuf,
-}
-
 #[derive(Debug, Clone)]
 pub struct Options {
     pub address: SocketAddr,
@@ -69,7 +59,7 @@ pub struct Server {
     listener: TcpListener,
     acceptor: Option<TlsAcceptor>,
     address: SocketAddr,
-    options: Options,
+    names: Names,
     tokens: Tokens,
     first_token: String,
 }
@@ -78,7 +68,7 @@ pub struct Server {
 #[derive(Debug, Clone)]
 pub struct Listening {
     pub address: SocketAddr,
-    /// Without the token.
+    /// Where programs ask, with a token.
     pub url: String,
     /// The address that lets a browser in.
     pub url_with_token: String,
@@ -89,12 +79,13 @@ impl Server {
         if !options.address.ip().is_loopback() && options.tls.is_none() && !options.insecure {
             return Err(ServeError::Open(options.address));
         }
-        let acceptor = options.tls.as_ref().map(acceptor).transpose()?;
+        let acceptor = options.tls.as_ref().map(listener::acceptor).transpose()?;
         let first_token = tokens.first()?;
         let listen = |source| ServeError::Listen { address: options.address, source };
         let listener = TcpListener::bind(options.address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
-        Ok(Self { listener, acceptor, address, options, tokens, first_token })
+        let names = Names::new(address, &own_name(&first_token), &options.hosts, acceptor.is_some());
+        Ok(Self { listener, acceptor, address, names, tokens, first_token })
     }
 
     pub fn listening(&self) -> Listening {
@@ -103,39 +94,30 @@ impl Server {
             ip if ip.is_unspecified() => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), self.address.port()),
             _ => self.address,
         };
-        let url = format!("{scheme}://{shown}/");
-        Listening { address: self.address, url_with_token: format!("{url}?token={}", self.first_token), url }
+        Listening {
+            address: self.address,
+            url: format!("{scheme}://{shown}/"),
+            url_with_token: format!("{scheme}://{}/?token={}", self.names.home(), self.first_token),
+        }
     }
 
     /// Serves until `stop` is cancelled; then streams end and answers under way are finished.
     pub async fn serve(self, parts: Parts, stop: CancellationToken) -> Result<(), ServeError> {
         let secure = self.acceptor.is_some();
-        let door = Door::new(
-            self.tokens,
-            hosts(self.address, &self.options.hosts),
-            // Names of machines that a proxy or a network gives are not known here.
-            false,
-            self.address.port(),
-            secure,
-            parts.version,
-        );
+        let door = Door::new(self.tokens, self.names, self.address.port(), secure, parts.version);
         let desk = Desk::new(parts, stop.clone());
         tokio::spawn(chores::run(Arc::clone(&desk)));
-        let router = router(desk, door);
+        let router = router(desk, door).into_make_service_with_connect_info::<Peer>();
         let ended = stop.clone();
         let closing = async move { ended.cancelled().await };
         let serving = async {
             match self.acceptor {
                 Some(acceptor) => {
-                    let listener = TlsListener { listener: self.listener, acceptor };
+                    let listener = TlsListener::new(self.listener, acceptor);
                     axum::serve(listener, router).with_graceful_shutdown(closing).await
                 }
                 None => {
-                    use axum::serve::ListenerExt as _;
-                    // A delta is a small packet that must not wait for another.
-                    let listener = self.listener.tap_io(|stream| {
-                        let _ = stream.set_nodelay(true);
-                    });
+                    let listener = PlainListener(self.listener);
                     axum::serve(listener, router).with_graceful_shutdown(closing).await
                 }
             }
@@ -149,19 +131,6 @@ impl Server {
             () = too_long => Ok(()),
         }
     }
-}
-
-/// Names with port under which a browser may ask for this server.
-fn hosts(address: SocketAddr, more: &[String]) -> Vec<String> {
-    let port = address.port();
-    let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST), address.ip()];
-    let mut hosts: Vec<String> = loopback.iter().map(|ip| SocketAddr::new(*ip, port).to_string()).collect();
-    hosts.push(format!("localhost:{port}"));
-    for name in more {
-        hosts.push(name.clone());
-        hosts.push(format!("{name}:{port}"));
-    }
-    hosts
 }
 
 fn router(desk: SharedDesk, door: Arc<Door>) -> Router {
@@ -198,46 +167,4 @@ async fn page(State(desk): State<SharedDesk>, method: Method, uri: Uri, headers:
         return Problem::missing("There is nothing here. The API is described at /docs.").into_response();
     }
     desk.assets.answer(path, &headers, desk.version)
-}
-
-fn acceptor(tls: &Tls) -> Result<TlsAcceptor, ServeError> {
-    let wrong = |path: &PathBuf, reason: String| ServeError::Certificate { path: path.display().to_string(), reason };
-    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&tls.certificate)
-        .and_then(Iterator::collect)
-        .map_err(|error| wrong(&tls.certificate, error.to_string()))?;
-    let key = PrivateKeyDer::from_pem_file(&tls.key).map_err(|error| wrong(&tls.key, error.to_string()))?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| wrong(&tls.certificate, error.to_string()))?
-        .with_no_client_auth()
-        .with_single_cert(chain, key)
-        .map_err(|error| wrong(&tls.certificate, error.to_string()))?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
-}
-
-struct TlsListener {
-    listener: TcpListener,
-    acceptor: TlsAcceptor,
-}
-
-impl axum::serve::Listener for TlsListener {
-    type Io = TlsStream<TcpStream>;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        loop {
-            let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
-            let _ = stream.set_nodelay(true);
-            // Whoever does not shake hands in time, or wrongly, is not served.
-            if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, self.acceptor.accept(stream)).await {
-                return (stream, address);
-            }
-        }
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
 }

@@ -1,7 +1,8 @@
 //! Who may come in: tokens, kept in the settings folder for the owner only.
 //!
 //! The first token is kept as it is, because `weft serve` shows the address with it. Of those that are
-//! added only a hash is kept: they are shown once.
+//! added only hashes are kept: they are shown once, and neither they nor their cookies can be made from
+//! what is on disk.
 
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -38,6 +39,10 @@ struct Kept {
     name: String,
     /// Of the token, in hexadecimal.
     sha256: String,
+    /// Of the cookie that is made of the token. Missing until its first use in a browser where an
+    /// earlier version made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cookie_sha256: Option<String>,
     created_at: Timestamp,
 }
 
@@ -64,8 +69,15 @@ pub struct Bearer {
 /// What is compared: hashes of the tokens, and of the cookies made of them.
 #[derive(Debug, Clone, Default)]
 pub struct Checks {
-    hashes: Vec<(String, [u8; 32])>,
+    hashes: Vec<Hashes>,
     read: Option<(Option<SystemTime>, Option<SystemTime>)>,
+}
+
+#[derive(Debug, Clone)]
+struct Hashes {
+    name: String,
+    token: [u8; 32],
+    cookie: Option<[u8; 32]>,
 }
 
 impl Tokens {
@@ -106,9 +118,23 @@ impl Tokens {
             return Err(TokenError::Exists(name.to_owned()));
         }
         let token = draw()?;
-        kept.push(Kept { name: name.to_owned(), sha256: hex(&hash(token.as_bytes())), created_at: now });
+        kept.push(Kept {
+            name: name.to_owned(),
+            sha256: hex(&hash(token.as_bytes())),
+            cookie_sha256: Some(hex(&hash(cookie_of(&token).as_bytes()))),
+            created_at: now,
+        });
         self.keep(&kept)?;
         Ok(token)
+    }
+
+    /// Notes the cookie of a token that was made before cookies were noted.
+    pub fn note_cookie(&self, name: &str, token: &str) -> Result<(), TokenError> {
+        let mut kept = self.kept()?;
+        let missing = kept.iter_mut().find(|known| known.name == name && known.cookie_sha256.is_none());
+        let Some(missing) = missing else { return Ok(()) };
+        missing.cookie_sha256 = Some(hex(&hash(cookie_of(token).as_bytes())));
+        self.keep(&kept)
     }
 
     /// Whoever has this token does not come in any more. A new first one is made at the next start.
@@ -158,11 +184,17 @@ impl Tokens {
         // A file that was cut off holds no token.
         let first = std::fs::read_to_string(&self.first).ok();
         if let Some(token) = first.filter(|token| token.trim().len() == 2 * LENGTH) {
-            hashes.push((FIRST.to_owned(), hash(token.trim().as_bytes())));
+            let token = token.trim();
+            hashes.push(Hashes {
+                name: FIRST.to_owned(),
+                token: hash(token.as_bytes()),
+                cookie: Some(hash(cookie_of(token).as_bytes())),
+            });
         }
         for kept in self.kept().unwrap_or_default() {
-            if let Some(hash) = unhex(&kept.sha256) {
-                hashes.push((kept.name, hash));
+            if let Some(token) = unhex(&kept.sha256) {
+                let cookie = kept.cookie_sha256.as_deref().and_then(unhex);
+                hashes.push(Hashes { name: kept.name, token, cookie });
             }
         }
         *checks = Checks { hashes, read: Some(stamp) };
@@ -172,35 +204,42 @@ impl Tokens {
 impl Checks {
     /// Whose token this is. Looks at all of them, and takes the same time wherever the difference is.
     pub fn bearer(&self, token: &str) -> Option<Bearer> {
-        self.find(&hash(token.as_bytes()), |known| *known)
+        self.find(&hash(token.as_bytes()), |known| Some(known.token))
     }
 
     /// Whose cookie this is.
     pub fn cookie(&self, cookie: &str) -> Option<Bearer> {
-        self.find(&hash(cookie.as_bytes()), |known| hash(cookie_of_hash(known).as_bytes()))
+        self.find(&hash(cookie.as_bytes()), |known| known.cookie)
     }
 
-    fn find(&self, given: &[u8; 32], expected: impl Fn(&[u8; 32]) -> [u8; 32]) -> Option<Bearer> {
+    fn find(&self, given: &[u8; 32], expected: impl Fn(&Hashes) -> Option<[u8; 32]>) -> Option<Bearer> {
         let mut found = None;
-        for (name, known) in &self.hashes {
-            if same(given, &expected(known)) {
-                found = Some(Bearer { name: name.clone() });
+        for known in &self.hashes {
+            if expected(known).is_some_and(|expected| same(given, &expected)) {
+                found = Some(Bearer { name: known.name.clone() });
             }
         }
         found
     }
 }
 
-/// What a browser keeps in place of the token, which it cannot be turned back into.
+/// What a browser keeps in place of the token. It is made of the token itself, which is kept nowhere,
+/// and cannot be turned back into it.
 pub fn cookie_of(token: &str) -> String {
-    cookie_of_hash(&hash(token.as_bytes()))
-}
-
-fn cookie_of_hash(token: &[u8; 32]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(b"weft cookie\0");
-    hasher.update(token);
+    hasher.update(token.as_bytes());
     hex(&hasher.finalize().into())
+}
+
+/// The host name that browsers use for a server on their own machine, such as
+/// `weft-3f9a1c7e5b2d.localhost`: always the same for one installation, and not to be guessed.
+pub fn own_name(first_token: &str) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(b"weft name\0");
+    hasher.update(first_token.as_bytes());
+    let name: String = hex(&hasher.finalize().into()).chars().take(12).collect();
+    format!("weft-{name}.localhost")
 }
 
 fn hash(bytes: &[u8]) -> [u8; 32] {

@@ -51,3 +51,49 @@ fn without_a_file_nobody_comes_in() {
     assert_eq!(none.bearer(""), None);
     assert_eq!(none.cookie(&cookie_of("")), None);
 }
+
+#[test]
+fn what_is_on_disk_makes_no_cookie() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = Tokens::open(folder.path());
+    let phone = tokens.add("phone", Timestamp(5)).unwrap();
+    let checks = checks(&tokens);
+    assert_eq!(checks.cookie(&cookie_of(&phone)).unwrap().name, "phone");
+    let kept = tokens.kept().unwrap().remove(0);
+    for stored in [kept.sha256, kept.cookie_sha256.unwrap()] {
+        for forged in [stored.clone(), cookie_of(&stored), hex(&hash(stored.as_bytes()))] {
+            assert_eq!(checks.cookie(&forged), None, "{forged}");
+            assert_eq!(checks.bearer(&forged), None, "{forged}");
+        }
+        let bytes = unhex(&stored).unwrap();
+        let mut hasher = Sha256::new();
+        hasher.update(b"weft cookie\0");
+        hasher.update(bytes);
+        assert_eq!(checks.cookie(&hex(&hasher.finalize().into())), None);
+    }
+}
+
+#[test]
+fn a_token_of_an_earlier_version_gets_its_cookie_when_it_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = Tokens::open(folder.path());
+    let token = "ab".repeat(32);
+    let old = format!(r#"[{{"name":"old","sha256":"{}","created_at":5}}]"#, hex(&hash(token.as_bytes())));
+    std::fs::write(folder.path().join("server-tokens.json"), old).unwrap();
+    assert_eq!(checks(&tokens).bearer(&token).unwrap().name, "old");
+    assert_eq!(checks(&tokens).cookie(&cookie_of(&token)), None);
+    tokens.note_cookie("old", &token).unwrap();
+    assert_eq!(checks(&tokens).cookie(&cookie_of(&token)).unwrap().name, "old");
+    // It is noted once; nobody can put another in its place.
+    tokens.note_cookie("old", &"cd".repeat(32)).unwrap();
+    assert_eq!(checks(&tokens).cookie(&cookie_of(&token)).unwrap().name, "old");
+}
+
+#[test]
+fn the_own_name_stays_with_the_first_token_and_says_nothing_of_it() {
+    let (one, two) = ("ab".repeat(32), "cd".repeat(32));
+    assert_eq!(own_name(&one), own_name(&one));
+    assert_ne!(own_name(&one), own_name(&two));
+    let name = own_name(&one);
+    assert!(name.starts_with("weft-") && name.ends_with(".localhost") && !name.contains("abab"), "{name}");
+}

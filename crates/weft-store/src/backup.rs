@@ -14,7 +14,8 @@ use crate::database::{connect, connect_backup, with_suffix};
 use crate::error::StoreError;
 use crate::schema::version;
 
-pub(crate) const KEPT: usize = 10;
+/// So many copies are kept; older ones go.
+pub const KEPT: usize = 10;
 const STAMP: &str = "%Y%m%d-%H%M%S";
 const UNFINISHED: &str = ".part";
 

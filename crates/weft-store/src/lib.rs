@@ -33,6 +33,7 @@ mod writer;
 
 pub use append::{Append, Index};
 pub use asks::AskRow;
+pub use backup::KEPT as BACKUPS_KEPT;
 pub use database::connect_derived;
 pub use error::StoreError;
 pub use keychain::Keychain;
@@ -42,7 +43,7 @@ pub use opening::Notice;
 pub use ownership::Owner;
 pub use sessions::{ListFilter, SessionRow};
 pub use snapshot::encode_snapshot;
-pub use store::{Boundary, Commit, Opened, Options, Side, Store};
+pub use store::{BackupCopy, Boundary, Commit, Opened, Options, Side, Store};
 pub use tail::Tail;
 pub use vault::{Kept, Secret, Vault, VaultError, VaultVersion};
 pub use words::{Hit, HitKind, Snippet};

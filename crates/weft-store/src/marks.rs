@@ -56,7 +56,12 @@ pub struct MarkedFilter {
     /// In the title, the beginning of what was said, or the folder.
     pub words: Option<String>,
     pub status: Option<Status>,
+    /// A label, with those below it: `work` is also `work/urgent`.
     pub label: Option<String>,
+    /// The person's own word for where it stands.
+    pub flag: Option<String>,
+    /// Also those that others began to have something done.
+    pub children: bool,
     pub workspace: Option<String>,
     /// Only those that changed at this moment or later.
     pub since: Option<Timestamp>,
@@ -103,7 +108,7 @@ const OF_VIEW: [(View, &str); 4] = [
 ];
 
 pub(crate) fn list(connection: &Connection, me: &Identity, filter: &MarkedFilter) -> Result<Vec<Marked>, StoreError> {
-    let mut conditions = vec![NOT_A_CHILD];
+    let mut conditions = if filter.children { Vec::new() } else { vec![NOT_A_CHILD] };
     conditions.extend(OF_VIEW.iter().find(|(view, _)| *view == filter.view).map(|(_, condition)| *condition));
     let mut values: Vec<&dyn ToSql> = Vec::new();
     let words = filter.words.as_deref().map(|words| format!("%{}%", escaped(words)));
@@ -116,9 +121,17 @@ pub(crate) fn list(connection: &Connection, me: &Identity, filter: &MarkedFilter
         conditions.push("status = ?");
         values.push(status);
     }
-    if let Some(label) = &filter.label {
-        conditions.push("labels IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(labels) WHERE value = ?)");
+    let below = filter.label.as_deref().map(|label| format!("{}/%", escaped(label)));
+    if let (Some(label), Some(below)) = (&filter.label, &below) {
+        conditions.push(
+            "labels IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(labels) WHERE value = ? OR value LIKE ? ESCAPE '\\')",
+        );
         values.push(label);
+        values.push(below);
+    }
+    if let Some(flag) = &filter.flag {
+        conditions.push("flag = ?");
+        values.push(flag);
     }
     if let Some(workspace) = &filter.workspace {
         conditions.push("workspace = ?");
@@ -141,6 +154,15 @@ pub(crate) fn list(connection: &Connection, me: &Identity, filter: &MarkedFilter
         conditions.join(" AND ")
     );
     collect(connection, me, &sql, &values)
+}
+
+/// All labels that sessions carry, and how many do.
+pub(crate) fn labels(connection: &Connection) -> Result<Vec<(String, u64)>, StoreError> {
+    let sql = "SELECT value, count(*) FROM marks, json_each(labels)
+         WHERE labels IS NOT NULL AND deleted_at IS NULL AND coalesce(archived, 0) = 0 GROUP BY value ORDER BY value";
+    let mut select = connection.prepare_cached(sql)?;
+    let rows = select.query_map([], |row| Ok((row.get(0)?, unsigned(row.get(1)?))))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(crate) fn one(connection: &Connection, me: &Identity, session: SessionId) -> Result<Marked, StoreError> {

@@ -61,6 +61,21 @@ fn decode(row: &Row<'_>) -> Result<(u64, Timestamp, Event), StoreError> {
     Ok((seq_of(row.get(0)?), Timestamp(row.get(2)?), stored::decode(row.get(1)?, data)?))
 }
 
+/// All that a session did to files, oldest first. The log is not read for it, only those events.
+pub(crate) fn file_events(connection: &Connection, session: SessionId) -> Result<Vec<Recorded>, StoreError> {
+    let head = SessionHead::expect(connection, session)?;
+    let mut select = connection.prepare_cached(
+        "SELECT key, kind, at, data FROM events WHERE key BETWEEN ?1 AND ?2 AND kind IN (30, 31) ORDER BY key",
+    )?;
+    let mut rows = select.query(params![event_key(head.n, 1)?, event_key(head.n, head.seq)?])?;
+    let mut events = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (seq, at, event) = decode(row)?;
+        events.push(Recorded { session, seq, at, event });
+    }
+    Ok(events)
+}
+
 pub(crate) fn events(
     connection: &Connection,
     session: SessionId,

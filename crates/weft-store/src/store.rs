@@ -78,6 +78,13 @@ struct Shared {
     backups: Option<PathBuf>,
 }
 
+/// A copy of the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupCopy {
+    pub taken_at: Timestamp,
+    pub path: PathBuf,
+}
+
 impl Store {
     pub fn open(options: Options) -> Result<Opened, StoreError> {
         let (connection, notice) = Opening {
@@ -174,6 +181,11 @@ impl Store {
         self.shared.database.read(|connection| reading::events(connection, session, after_seq, limit))
     }
 
+    /// All that a session did to files, oldest first.
+    pub fn file_events(&self, session: SessionId) -> Result<Vec<Recorded>, StoreError> {
+        self.shared.database.read(|connection| reading::file_events(connection, session))
+    }
+
     /// The last `limit` events before `before_seq`, in order.
     pub fn events_before(
         &self,
@@ -201,6 +213,11 @@ impl Store {
     /// The session that another program calls so.
     pub fn known_as(&self, name: &str) -> Result<Option<SessionId>, StoreError> {
         self.shared.database.read(|connection| marks::known_as(connection, name))
+    }
+
+    /// All labels that sessions in sight carry, and how many do.
+    pub fn labels(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        self.shared.database.read(marks::labels)
     }
 
     pub fn counts(&self) -> Result<SessionCounts, StoreError> {
@@ -301,6 +318,12 @@ impl Store {
         let copying = tokio::task::spawn_blocking(move || backup::make(&path, &folder, wall_clock()));
         let copied = copying.await.unwrap_or_else(|error| Err(StoreError::Unexpected { detail: error.to_string() }));
         self.shared.database.watch_for_damage(copied)
+    }
+
+    /// The backups that there are, the newest first.
+    pub fn backups(&self) -> Vec<BackupCopy> {
+        let copies = self.shared.backups.as_deref().map(backup::list).unwrap_or_default();
+        copies.into_iter().map(|copy| BackupCopy { taken_at: copy.taken_at, path: copy.path }).collect()
     }
 
     pub fn last_backup(&self) -> Option<Timestamp> {

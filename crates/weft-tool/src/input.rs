@@ -62,6 +62,9 @@ fn fit(schema: &Value, value: Value, place: &str) -> Result<Value, String> {
 
 fn fit_object(schema: &Value, value: Value, place: &str) -> Result<Value, String> {
     let Value::Object(mut given) = unpacked(value) else { return Err(wrong(place, "an object")) };
+    if schema.get("additionalProperties").and_then(Value::as_bool) == Some(true) {
+        return Ok(Value::Object(given));
+    }
     let none = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
     given.retain(|_, value| !value.is_null());

@@ -278,7 +278,7 @@ impl Headless {
         }
         let lasting = match &ask.kind {
             AskKind::Approval { grant: Some(Grant::Rules { .. }), .. } => " (`always` is remembered)",
-            AskKind::Approval { .. } | AskKind::Question { .. } => "",
+            AskKind::Approval { .. } | AskKind::Question { .. } | AskKind::Form { .. } => "",
         };
         let session = self.session;
         format!(
@@ -318,7 +318,15 @@ impl Headless {
 
 /// A question with the ways to answer it.
 fn ask_lines(ask: &Ask, look: &Look) -> Vec<Line> {
-    let view = show::card::CardView { ask, chosen: &[], writing: false, behind: 0, detail_rows: 10, keys: false };
+    let view = show::card::CardView {
+        ask,
+        chosen: &[],
+        writing: false,
+        behind: 0,
+        detail_rows: 10,
+        keys: false,
+        problem: None,
+    };
     let mut lines = show::card::card_lines(&view, look);
     let wrapped = wrap(&sentence(&show::card::how_to_answer(ask), DIM, look), look.measure());
     lines.extend(wrapped.into_iter().map(|line| line.indented(show::style::GUTTER)));

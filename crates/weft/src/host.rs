@@ -1,7 +1,8 @@
 //! What sources can ask of people and models while a call of theirs runs, put to the engine.
 
 use futures_util::future::BoxFuture;
-use weft_core::{Answer, AskKind};
+use serde_json::{Map, Value};
+use weft_core::{Answer, AskKind, Field};
 use weft_engine::{Wanted, WeakEngine};
 use weft_mcp::client::host::{Caller, Handle, Host, Question, Sample, Sampled, Secret};
 
@@ -18,7 +19,18 @@ impl Host for EngineHost {
             match engine.inquire(caller.session, &caller.call, kind, question.text).await {
                 Ok(Some(Answer::Text { text })) => Some(text),
                 // Whatever keeps the person from answering, nothing is made up in their place.
-                Ok(Some(Answer::Approve { .. } | Answer::Reject { .. }) | None) | Err(_) => None,
+                Ok(Some(Answer::Approve { .. } | Answer::Form { .. } | Answer::Reject { .. }) | None) | Err(_) => None,
+            }
+        })
+    }
+
+    fn fill(&self, caller: Caller, text: String, fields: Vec<Field>) -> BoxFuture<'static, Option<Map<String, Value>>> {
+        let engine = self.engine.clone();
+        Box::pin(async move {
+            let engine = engine.upgrade()?;
+            match engine.inquire(caller.session, &caller.call, AskKind::Form { fields }, text).await {
+                Ok(Some(Answer::Form { values })) => Some(values),
+                Ok(Some(Answer::Approve { .. } | Answer::Text { .. } | Answer::Reject { .. }) | None) | Err(_) => None,
             }
         })
     }

@@ -84,7 +84,24 @@ export type Grant =
 
 export type AskKind =
   | { type: 'approval'; tool: string; detail: string; grant?: Grant }
-  | { type: 'question'; options: string[]; several?: boolean };
+  | { type: 'question'; options: string[]; several?: boolean }
+  | { type: 'form'; fields: Field[] };
+
+export type FieldKind =
+  | { type: 'text'; min_length?: number; max_length?: number; format?: 'email' | 'uri' | 'date' | 'date_time' }
+  | { type: 'number'; integer?: boolean; min?: number; max?: number }
+  | { type: 'flag' }
+  | { type: 'choice'; options: { value: unknown; title: string }[]; several?: boolean };
+
+/** One thing to fill in. */
+export interface Field {
+  name: string;
+  title: string;
+  description?: string;
+  required?: boolean;
+  kind: FieldKind;
+  default?: unknown;
+}
 
 export interface Ask {
   id: AskId;
@@ -98,7 +115,8 @@ export type Scope = 'once' | 'session' | 'always';
 export type Answer =
   | { type: 'approve'; scope: Scope }
   | { type: 'reject'; message?: string }
-  | { type: 'text'; text: string };
+  | { type: 'text'; text: string }
+  | { type: 'form'; values: Record<string, unknown> };
 
 export type EndReason =
   | { reason: 'completed' | 'truncated' | 'refused' | 'interrupted' }

@@ -19,15 +19,33 @@ export const queries = new QueryClient({
 export interface ListFilter {
   view: 'inbox' | 'archived' | 'deleted' | 'all';
   status?: string;
+  /** With those below it: `work` is also `work/urgent`. */
   label?: string;
+  flag?: string;
   workspace?: string;
   q?: string;
 }
 
+export interface SavedView extends Omit<ListFilter, 'view' | 'q'> {
+  name: string;
+  view?: string | null;
+}
+export interface Views {
+  views: SavedView[];
+  statuses: string[];
+  labels: { name: string; sessions: number }[];
+}
+export const useViews = () => useQuery({ queryKey: ['views'], queryFn: () => api.get<Views>('views') });
+export const useKeepViews = () =>
+  useMutation({
+    mutationFn: (views: Pick<Views, 'views' | 'statuses'>) => api.put<Views>('views', views),
+    onSuccess: (views) => queries.setQueryData(['views'], views),
+  });
+
 export const useSessions = (filter: ListFilter) =>
   useInfiniteQuery({
     queryKey: ['sessions', filter],
-    queryFn: ({ pageParam, signal }) => api.get<SessionPage>('sessions', { ...filter, cursor: pageParam, limit: 200 }, signal),
+    queryFn: ({ pageParam, signal }) => api.get<SessionPage>('sessions', { ...filter, children: filter.view === 'inbox', cursor: pageParam, limit: 200 }, signal),
     initialPageParam: '' as string,
     getNextPageParam: (page) => page.next ?? undefined,
   });
@@ -58,7 +76,9 @@ function belongs(row: SessionRow, filter: ListFilter): boolean {
   if (filter.view === 'archived' && !row.archived) return false;
   if (filter.q) return false;
   if (filter.status && row.status !== filter.status) return false;
-  if (filter.label && !row.labels.includes(filter.label)) return false;
+  const { label } = filter;
+  if (label && !row.labels.some((one) => one === label || one.startsWith(`${label}/`))) return false;
+  if (filter.flag && row.flag !== filter.flag) return false;
   return !filter.workspace || row.workspace === filter.workspace;
 }
 
@@ -92,7 +112,10 @@ export const usePatchSession = () =>
   useMutation({
     mutationFn: ({ id, ...change }: { id: string } & Partial<Pick<SessionRow, 'title' | 'mode' | 'model' | 'labels' | 'flag' | 'archived'>> & { read?: boolean; deleted?: false }) =>
       api.patch<SessionRow>(`sessions/${id}`, change),
-    onSuccess: (row) => sessionChanged(row),
+    onSuccess: (row, { labels }) => {
+      sessionChanged(row);
+      if (labels) void queries.invalidateQueries({ queryKey: ['views'] });
+    },
   });
 
 /** Hidden at once; the toast takes it back while the server still can. */

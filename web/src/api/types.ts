@@ -85,6 +85,22 @@ export interface ContextParts {
   messages: { role: string; tokens: number; text: string }[];
 }
 
+export interface ArtifactVersion {
+  turn: number;
+  seq: number;
+  at: number;
+  change: 'created' | 'changed' | 'deleted' | 'mode' | 'not_kept';
+  added: number | null;
+  removed: number | null;
+  size: number | null;
+  undone: boolean;
+}
+export interface Artifact {
+  path: string;
+  kind: 'document' | 'image' | 'data' | 'code' | 'other';
+  versions: ArtifactVersion[];
+}
+
 export interface UsageRow {
   key: string;
   calls: number;

@@ -11,6 +11,7 @@ import { Sentence } from '../markdown/inline';
 import { Diff } from '../session/Diff';
 import { duration, grantWords } from '../session/words';
 import { useNow } from '../shell/useNow';
+import { FormAsk } from './FormAsk';
 
 export function AskCard({ session, ask, onDone }: { session: string; ask: Ask; onDone?: () => void }) {
   const [busy, setBusy] = useState(false);
@@ -26,7 +27,7 @@ export function AskCard({ session, ask, onDone }: { session: string; ask: Ask; o
     } else setBusy(false);
   };
   const keys = (event: React.KeyboardEvent) => {
-    if (event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement) return;
+    if (event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLSelectElement) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (ask.kind.type === 'approval' && event.key === 'y') void answer({ type: 'approve', scope: 'once' });
     else if (event.key === 'n') void answer({ type: 'reject' });
@@ -41,6 +42,7 @@ export function AskCard({ session, ask, onDone }: { session: string; ask: Ask; o
       </div>
       {ask.kind.type === 'approval'
         ? <Approval kind={ask.kind} busy={busy} answer={answer} />
+        : ask.kind.type === 'form' ? <FormAsk kind={ask.kind} busy={busy} answer={answer} />
         : <Question kind={ask.kind} busy={busy} answer={answer} />}
     </section>
   );

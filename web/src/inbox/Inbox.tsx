@@ -2,17 +2,16 @@
 import * as Menu from '@radix-ui/react-dropdown-menu';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Archive, ArchiveRestore, Ellipsis, Flag, ListFilter as FilterIcon, Pencil, Plus, Tag, Trash2, X } from 'lucide-react';
-import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
-import { archiveSession, deleteSession, usePatchSession, useSearch, useSessions, type ListFilter } from '../api/queries';
+import { Archive, ArchiveRestore, ChevronDown, ChevronRight, Ellipsis, Flag, Pencil, Plus, Tag, Trash2, X } from 'lucide-react';
+import { memo, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { archiveSession, deleteSession, usePatchSession, useSearch, useSessions, useViews, type ListFilter } from '../api/queries';
 import { explain } from '../api/client';
 import type { Hit, SessionRow } from '../api/types';
 import { age, dollars } from '../session/words';
 import { askText } from '../shell/prompt';
 import { useNow } from '../shell/useNow';
+import { FilterMenu, filterWords } from './FilterMenu';
 import { folderName, grouped, nameOf, type ListRow } from './groups';
-
-const FLAGS = ['Todo', 'In progress', 'Needs review', 'Done', 'Cancelled'];
 
 export function Inbox({ onPick }: { onPick?: () => void }) {
   const [filter, setFilter] = useState<ListFilter>({ view: 'inbox' });
@@ -20,7 +19,7 @@ export function Inbox({ onPick }: { onPick?: () => void }) {
   const wanted = useDeferredValue(words.trim());
   const sessions = useSessions(filter);
   const rows = useMemo(() => sessions.data?.pages.flatMap((page) => page.sessions) ?? [], [sessions.data]);
-  const labels = useMemo(() => [...new Set(rows.flatMap((row) => row.labels))].sort(), [rows]);
+  const shown = filterWords(filter, useViews().data?.views ?? []);
   return (
     <>
       <div className="header">
@@ -29,12 +28,12 @@ export function Inbox({ onPick }: { onPick?: () => void }) {
           onChange={(event) => setWords(event.target.value)}
           onKeyDown={(event) => event.key === 'Escape' && setWords('')}
         />
-        <FilterMenu filter={filter} labels={labels} onChange={setFilter} />
+        <FilterMenu filter={filter} onChange={setFilter} />
         <Link to="/" className="icon-button" title="New session (c)" aria-label="New session" onClick={onPick}><Plus /></Link>
       </div>
-      {filter.label || filter.status || filter.view !== 'inbox' ? (
+      {shown ? (
         <div className="filters">
-          <span className="pill">{filter.label ?? filter.status ?? filter.view}</span>
+          <span className="pill cut">{shown}</span>
           <button type="button" className="icon-button" aria-label="Show all sessions" title="Show all sessions" onClick={() => setFilter({ view: 'inbox' })}><X /></button>
         </div>
       ) : null}
@@ -45,35 +44,15 @@ export function Inbox({ onPick }: { onPick?: () => void }) {
   );
 }
 
-function FilterMenu({ filter, labels, onChange }: { filter: ListFilter; labels: string[]; onChange: (filter: ListFilter) => void }) {
-  const entry = (label: string, next: ListFilter, depth = 0) => (
-    <Menu.Item key={label} className="menu-item" style={{ paddingLeft: 8 + depth * 14 }} onSelect={() => onChange(next)}>
-      {depth > 0 ? label.split('/').pop() : label}
-      {JSON.stringify(next) === JSON.stringify(filter) ? <span className="hint">shown</span> : null}
-    </Menu.Item>
-  );
-  return (
-    <Menu.Root>
-      <Menu.Trigger className="icon-button" aria-label="Views and filters" title="Views and filters"><FilterIcon /></Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Content className="menu" align="end" sideOffset={4}>
-          {entry('All sessions', { view: 'inbox' })}
-          {entry('Waiting for you', { view: 'inbox', status: 'waiting' })}
-          {entry('Running', { view: 'inbox', status: 'running' })}
-          {entry('Failed', { view: 'inbox', status: 'failed' })}
-          {entry('Archived', { view: 'archived' })}
-          {entry('Deleted', { view: 'deleted' })}
-          {labels.length > 0 ? <Menu.Label className="menu-label">Labels</Menu.Label> : null}
-          {labels.map((label) => entry(label, { view: 'inbox', label }, label.split('/').length - 1))}
-        </Menu.Content>
-      </Menu.Portal>
-    </Menu.Root>
-  );
-}
-
 function Rows({ rows, state, filter, onPick }: { rows: SessionRow[]; state: ReturnType<typeof useSessions>; filter: ListFilter; onPick?: () => void }) {
   const now = useNow(60_000);
-  const list = useMemo(() => grouped(rows, now), [rows, now]);
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const list = useMemo(() => grouped(rows, now, open), [rows, now, open]);
+  const fold = useCallback((id: string) => setOpen((before) => {
+    const next = new Set(before);
+    if (!next.delete(id)) next.add(id);
+    return next;
+  }), []);
   const scroller = useRef<HTMLDivElement>(null);
   const { id: current } = useParams({ strict: false });
   const virtual = useVirtualizer({
@@ -101,7 +80,7 @@ function Rows({ rows, state, filter, onPick }: { rows: SessionRow[]; state: Retu
     );
   }
   if (list.length === 0) {
-    return <div className="empty"><p className="muted">{filter.view === 'inbox' && !filter.label && !filter.status ? 'No sessions yet. Say what you want done, and the first one begins.' : 'Nothing here.'}</p></div>;
+    return <div className="empty"><p className="muted">{filter.view === 'inbox' && !filter.label && !filter.status && !filter.flag ? 'No sessions yet. Say what you want done, and the first one begins.' : 'Nothing here.'}</p></div>;
   }
   return (
     <div ref={scroller} className="scroll">
@@ -111,7 +90,7 @@ function Rows({ rows, state, filter, onPick }: { rows: SessionRow[]; state: Retu
           if (!entry) return null;
           return (
             <div key={item.key} className="placed" style={{ transform: `translateY(${item.start}px)` }}>
-              <Entry entry={entry} now={now} current={entry.key === current} deleted={filter.view === 'deleted'} onPick={onPick} />
+              <Entry entry={entry} now={now} current={entry.key === current} deleted={filter.view === 'deleted'} open={open.has(entry.key)} onFold={fold} onPick={onPick} />
             </div>
           );
         })}
@@ -120,9 +99,20 @@ function Rows({ rows, state, filter, onPick }: { rows: SessionRow[]; state: Retu
   );
 }
 
-const Entry = memo(function Entry({ entry, now, current, deleted, onPick }: { entry: ListRow; now: number; current: boolean; deleted: boolean; onPick?: () => void }) {
+const Entry = memo(function Entry({ entry, now, current, deleted, open, onFold, onPick }: {
+  entry: ListRow; now: number; current: boolean; deleted: boolean; open: boolean; onFold: (id: string) => void; onPick?: () => void;
+}) {
   if (entry.type === 'heading') return <div className="list-heading"><h2>{entry.title}</h2><span>{entry.count}</span></div>;
-  return <SessionEntry row={entry.row} now={now} current={current} deleted={deleted} onPick={onPick} />;
+  return (
+    <div className="nest" style={entry.depth > 0 ? { marginLeft: Math.min(entry.depth, 4) * 18 } : undefined}>
+      <SessionEntry row={entry.row} now={now} current={current} deleted={deleted} onPick={onPick} />
+      {entry.children > 0 ? (
+        <button type="button" className="icon-button nest-fold" aria-expanded={open} aria-label={`${open ? 'Hide' : 'Show'} ${entry.children} sessions that ${nameOf(entry.row)} began`} title={open ? 'Hide what it began' : `Show ${entry.children} that it began`} onClick={() => onFold(entry.row.id)}>
+          {open ? <ChevronDown /> : <ChevronRight />}
+        </button>
+      ) : null}
+    </div>
+  );
 });
 
 const STATUS_WORDS = { waiting: 'Waits for you', running: 'Running', failed: 'Ended early', unread: 'Unread', idle: 'Idle' };
@@ -167,6 +157,7 @@ function SessionEntry({ row, now, current, deleted, onPick }: { row: SessionRow;
 
 function EntryMenu({ row, deleted, onRename }: { row: SessionRow; deleted: boolean; onRename: () => void }) {
   const patch = usePatchSession();
+  const statuses = useViews().data?.statuses ?? [];
   const navigate = useNavigate();
   const { id: current } = useParams({ strict: false });
   const setLabels = async () => {
@@ -189,7 +180,7 @@ function EntryMenu({ row, deleted, onRename }: { row: SessionRow; deleted: boole
                 <Menu.SubTrigger className="menu-item"><Flag /> Status<span className="hint">{row.flag ?? 'none'}</span></Menu.SubTrigger>
                 <Menu.Portal>
                   <Menu.SubContent className="menu">
-                    {FLAGS.map((flag) => <Menu.Item key={flag} className="menu-item" onSelect={() => patch.mutate({ id: row.id, flag })}>{flag}</Menu.Item>)}
+                    {statuses.map((flag) => <Menu.Item key={flag} className="menu-item" onSelect={() => patch.mutate({ id: row.id, flag })}>{flag}</Menu.Item>)}
                     <Menu.Item className="menu-item" onSelect={() => patch.mutate({ id: row.id, flag: null })}>None</Menu.Item>
                   </Menu.SubContent>
                 </Menu.Portal>

@@ -1,7 +1,7 @@
-/** Beside the session: its trace, its files, what the model sees, what it cost. It remembers its tab. */
+/** Beside the session: its trace, its files, what it made, what the model sees, what it cost. It remembers its tab. */
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
-import { useEffect, useRef, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, type ReactNode } from 'react';
 import { api, explain } from '../api/client';
 import type { ContextParts } from '../api/types';
 import { Diff } from '../session/Diff';
@@ -10,9 +10,10 @@ import { undo } from '../session/SessionPage';
 import type { SessionState, SessionStore } from '../session/store';
 import { counted, dollars, duration, tokens } from '../session/words';
 import { useWidth } from '../shell/useWidth';
+import { Artifacts } from './Artifacts';
 import { Trace } from './Trace';
 
-const TABS = [['trace', 'Trace'], ['files', 'Files'], ['context', 'Context'], ['usage', 'Usage']] as const;
+const TABS = [['trace', 'Trace'], ['files', 'Files'], ['artifacts', 'Artifacts'], ['context', 'Context'], ['usage', 'Usage']] as const;
 
 export function Panel({ id, tab, state, store, onTab, onClose, onJump }: {
   id: string; tab: string; state: SessionState; store: SessionStore; onTab: (tab: string) => void; onClose: () => void; onJump: (seq: number) => void;
@@ -40,6 +41,7 @@ export function Panel({ id, tab, state, store, onTab, onClose, onJump }: {
       <div className="panel-body" id="panel-body" role="tabpanel" aria-labelledby={`tab-${shown}`}>
         {shown === 'trace' ? <Trace id={id} state={state} store={store} onJump={onJump} /> : null}
         {shown === 'files' && state.view ? <Files id={id} view={state.view} /> : null}
+        {shown === 'artifacts' && state.view ? <Artifacts id={id} filesSeq={state.view.filesSeq} onJump={onJump} /> : null}
         {shown === 'context' ? <Context id={id} seq={state.view?.seq ?? 0} /> : null}
         {shown === 'usage' && state.view ? <Usage view={state.view} events={state.events} /> : null}
       </div>
@@ -47,7 +49,7 @@ export function Panel({ id, tab, state, store, onTab, onClose, onJump }: {
   );
 }
 
-function Loaded({ query, children }: { query: { isPending: boolean; isError: boolean; error: unknown; refetch: () => unknown }; children: ReactNode }) {
+export function Loaded({ query, children }: { query: { isPending: boolean; isError: boolean; error: unknown; refetch: () => unknown }; children: ReactNode }) {
   if (query.isPending) return <p className="pad muted" role="status">Loading…</p>;
   if (query.isError) {
     const { message, advice } = explain(query.error);
@@ -61,20 +63,22 @@ function Files({ id, view }: { id: string; view: View }) {
   const wide = useWidth(place) > 720;
   const changes = view.turns.filter((turn) => turn.files.length > 0);
   const diff = useQuery({
-    queryKey: ['diff', id, changes.map((turn) => `${turn.number}${turn.undone}`).join()],
+    queryKey: ['diff', id, view.filesSeq],
     queryFn: () => api.get<{ diff: string }>(`sessions/${id}/diff`, { turn: 'all' }),
+    placeholderData: (before) => before,
   });
   const last = changes.at(-1);
+  const action = useCallback((path: string) => (path ? <button type="button" className="button small" onClick={() => void undo(id, 'undo', false, path)}>Undo this file</button> : null), [id]);
   return (
     <div className="scroll pad" ref={place}>
       <Loaded query={diff}>
-        {!diff.data?.diff.trim() ? <p className="muted">This session has changed no files{changes.some((turn) => turn.undone) ? ', or they were taken back' : ''}. What it changes is shown here, and can be taken back turn by turn.</p> : (
+        {!diff.data?.diff.trim() ? <p className="muted">This session has changed no files{changes.some((turn) => turn.undone) ? ', or they were taken back' : ''}. What it changes is shown here, and can be taken back turn by turn or file by file.</p> : (
           <>
             <div className="row bottom">
               <span className="grow meta">{counted(changes.length, 'turn')} changed files</span>
               {last && !last.undone ? <button type="button" className="button small" onClick={() => void undo(id, 'undo')}>Undo the last turn</button> : null}
             </div>
-            <Diff text={diff.data.diff} split={wide} />
+            <Diff text={diff.data.diff} split={wide} action={action} />
           </>
         )}
       </Loaded>

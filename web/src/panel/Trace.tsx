@@ -3,10 +3,10 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useSearch } from '@tanstack/react-router';
 import { ChevronDown, ChevronRight, Download, LocateFixed, Pause, Play } from 'lucide-react';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import type { Recorded } from '../api/events';
+import type { Live, Recorded } from '../api/events';
 import { CopyButton } from '../markdown/CodeBlock';
 import { Sentence } from '../markdown/inline';
-import type { SessionState, SessionStore } from '../session/store';
+import type { Delta, SessionState, SessionStore } from '../session/store';
 import { cardOf, FAMILIES, matches, type Card, type Family } from './trace';
 
 const cards = new WeakMap<Recorded, Card>();
@@ -85,7 +85,9 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
               setOff(next);
             }}>{FAMILIES[family]}</button>
           ))}
+          <button type="button" className="family tone-delta" aria-pressed={state.deltas !== null} onClick={() => store.keepDeltas(state.deltas === null)}>Deltas</button>
         </div>
+        {/* What streams is no event: it is shown on request, while it comes. */}
         {held ? <p className="meta">Paused; {state.events.length - held.length} new since.</p> : null}
       </div>
       <div ref={scroller} className="scroll" role="list" aria-label="Trace" onScroll={() => {
@@ -108,8 +110,32 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
           })}
         </div>
       </div>
+      {state.deltas ? <Deltas deltas={state.deltas} /> : null}
     </>
   );
+}
+
+const DELTAS_SHOWN = 40;
+
+function Deltas({ deltas }: { deltas: readonly Delta[] }) {
+  const end = useRef<HTMLDivElement>(null);
+  // In braces: newer browsers return a promise, which is nothing to tidy up with.
+  useEffect(() => {
+    if (end.current) end.current.scrollTop = end.current.scrollHeight;
+  }, [deltas]);
+  return (
+    <div ref={end} className="deltas" role="log" aria-live="off" aria-label="Deltas" tabIndex={0}>
+      {deltas.length === 0 ? <p className="meta">What streams is shown here as it comes.</p> : null}
+      {deltas.slice(-DELTAS_SHOWN).map(({ number, live }) => (
+        <p key={number}><span className="meta">{number} {live.type}</span> <code>{deltaWords(live)}</code></p>
+      ))}
+    </div>
+  );
+}
+
+function deltaWords(live: Live): string {
+  if (live.type === 'tool_begun') return live.name;
+  return ('text' in live ? live.text : '').slice(-200);
 }
 
 function TraceCard({ event, open, wanted, onToggle, onJump }: { event: Recorded; open: boolean; wanted: boolean; onToggle: () => void; onJump: (seq: number) => void }) {

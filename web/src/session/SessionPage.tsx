@@ -19,7 +19,7 @@ import { nextMode } from './Selectors';
 import { DoingContext, type Doing } from './Rows';
 import { SessionStore, type SessionState } from './store';
 import { Transcript } from './Transcript';
-import { dollars, tokens } from './words';
+import { counted, dollars, tokens } from './words';
 
 function useSession(id: string): [SessionStore, SessionState] {
   const store = useMemo(() => new SessionStore(id), [id]);
@@ -127,13 +127,16 @@ function OpenSession({ id }: { id: string }) {
   );
 }
 
-export async function undo(id: string, way: 'undo' | 'redo', force = false) {
+/** Takes back the last turn's changes, or all that the session did to one file; or puts them in place again. */
+export async function undo(id: string, way: 'undo' | 'redo', force = false, file?: string) {
   try {
-    const done = await api.post<{ files: unknown[]; kept?: { path: string }[] }>(`sessions/${id}/${way}`, { force });
+    const done = await api.post<{ files: unknown[]; kept?: { path: string }[] }>(`sessions/${id}/${way}`, way === 'undo' ? { force, file } : { force });
     const kept = done.kept?.length ?? 0;
-    toast.say(way === 'undo' ? `Took back ${done.files.length} files.` : `Put ${done.files.length} files in place again.`, way === 'undo' ? { label: 'Redo', run: () => void undo(id, 'redo') } : undefined);
-    if (kept > 0) toast.say(`${kept} were changed since and stay as they are.`, { label: 'Take back anyway', run: () => void undo(id, way, true) });
+    const count = counted(done.files.length, 'file');
+    if (done.files.length > 0 || kept === 0) toast.say(way === 'undo' ? `Took back ${file ? `\`${file}\`` : count}.` : `Put ${count} in place again.`, way === 'undo' ? { label: 'Redo', run: () => void undo(id, 'redo') } : undefined);
+    if (kept > 0) toast.say(file ? `\`${file}\` was changed since and stays as it is.` : `${counted(kept, 'file')} changed since and left alone.`, { label: 'Take back anyway', run: () => void undo(id, way, true, file) });
     void queries.invalidateQueries({ queryKey: ['diff', id] });
+    void queries.invalidateQueries({ queryKey: ['artifacts', id] });
   } catch (error) {
     toast.problem(error);
   }

@@ -121,6 +121,8 @@ export interface SessionView {
   tokens: number;
   lastUsage: Usage | null;
   todo: Extract<Display, { type: 'todo' }>['items'];
+  /** The last event that was about files. */
+  filesSeq: number;
   live: Streaming;
   notice: string | null;
   broken: string | null;
@@ -175,6 +177,7 @@ export function begin(start: Start): SessionView & { countedTo: number } {
     tokens: start.tokens ?? 0,
     lastUsage: null,
     todo: [],
+    filesSeq: 0,
     live: NOTHING,
     notice: null,
     broken: null,
@@ -435,6 +438,7 @@ class Draft {
         this.note(event, `Hook \`${event.hook}\` (${event.point}): ${event.result}`);
         return;
       case 'files_changed': {
+        view.filesSeq = event.seq;
         const index = view.turns.findLastIndex((turn) => turn.number === event.turn);
         const turn = this.own(index);
         if (!turn) return;
@@ -444,6 +448,7 @@ class Draft {
         return;
       }
       case 'files_restored':
+        view.filesSeq = event.seq;
         view.turns.forEach((turn, index) => {
           if (!event.turns.includes(turn.number)) return;
           const owned = this.own(index);

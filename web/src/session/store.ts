@@ -17,7 +17,17 @@ export interface SessionState {
   loadingOlder: boolean;
   /** All events that the page has, for the trace. */
   events: readonly Recorded[];
+  /** The last of what streamed, oldest first; kept only while the trace shows it. */
+  deltas: readonly Delta[] | null;
 }
+/** Something that streamed between two events. */
+export interface Delta {
+  number: number;
+  at: number;
+  live: Live;
+}
+/** So many deltas are kept; the log has what they came to. */
+const DELTAS_KEPT = 200;
 
 /** The newest events, enough for a few screens; more come as one scrolls up. */
 const FIRST_PAGE = 300;
@@ -32,7 +42,7 @@ interface LogPage {
 }
 
 export class SessionStore {
-  private state: SessionState = { view: null, connection: 'loading', error: null, loadingOlder: false, events: [] };
+  private state: SessionState = { view: null, connection: 'loading', error: null, loadingOlder: false, events: [], deltas: null };
   private watchers = new Set<() => void>();
   private pending: Input[] = [];
   private frame = 0;
@@ -40,6 +50,7 @@ export class SessionStore {
   private start: Start = { from: 1 };
   private closed = false;
   private hidden = 0;
+  private heard = 0;
 
   constructor(readonly id: string) {}
 
@@ -151,10 +162,20 @@ export class SessionStore {
     const batch = this.pending;
     this.pending = [];
     const view = advance(this.state.view, batch);
+    if (this.state.deltas) {
+      const at = Date.now();
+      const came = batch.flatMap((input) => ('live' in input ? [{ number: (this.heard += 1), at, live: input.live }] : []));
+      if (came.length > 0) this.set({ deltas: [...this.state.deltas, ...came].slice(-DELTAS_KEPT) });
+    }
     const fresh = batch.flatMap((input) => ('event' in input && input.event.seq > (this.state.view?.seq ?? 0) && input.event.seq <= view.seq ? [input.event] : []));
     this.set({ view, events: fresh.length ? [...this.state.events, ...fresh] : this.state.events });
     if (view.gap) this.follow();
   };
+
+  /** Begins or ends to keep what streams, for the trace. */
+  keepDeltas(keep: boolean) {
+    if (keep !== (this.state.deltas !== null)) this.set({ deltas: keep ? [] : null });
+  }
 
   /** Loads the page before the oldest event. */
   async older(): Promise<void> {

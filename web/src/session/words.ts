@@ -97,9 +97,9 @@ export function canGoOn(end: EndReason): boolean {
 
 export function restoredSentence(event: Extract<Recorded, { type: 'files_restored' }>): string {
   const numbers = [...event.turns].sort((a, b) => a - b);
-  const turns = numbers.length === 1 ? `turn ${numbers[0]}` : `turns ${numbers.join(', ')}`;
+  const turns = numbers.length === 0 ? 'a single file' : numbers.length === 1 ? `turn ${numbers[0]}` : `turns ${numbers.join(', ')}`;
   const count = event.files.length + (event.more ?? 0);
-  const files = count === 0 ? 'nothing had to change' : counted(count, 'file');
+  const files = count === 0 ? 'nothing had to change' : numbers.length === 0 ? event.files.map((file) => file.path).join(', ') : counted(count, 'file');
   const kept = event.kept?.length ? ` Left as they are, because they were changed since: ${event.kept.map((file) => file.path).join(', ')}.` : '';
   return event.way === 'undo' ? `Took back ${turns}: ${files}.${kept}` : `Put ${turns} in place again: ${files}.${kept}`;
 }
@@ -125,6 +125,8 @@ export function answerWords(answer: Answer, by: string): string {
       return answer.message ? `Rejected: ${answer.message}${from}` : `Rejected${from}`;
     case 'text':
       return `Answered: ${answer.text}${from}`;
+    case 'form':
+      return `Filled in: ${Object.entries(answer.values).map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(', ') || 'nothing'}${from}`;
   }
 }
 

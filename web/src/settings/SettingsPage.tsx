@@ -10,6 +10,7 @@ import { ShortcutTable } from '../shell/Shortcuts';
 import { useTitle } from '../shell/useTitle';
 import { Models } from './Models';
 import { SETTINGS_PAGES, type SettingsPageId } from './pages';
+import { Backups } from './Backups';
 import { Page, Section, Settings, shownValue, useSettings } from './parts';
 import { Sources } from './Sources';
 import { Themes } from './Themes';
@@ -209,6 +210,7 @@ function Storage() {
   return (
     <>
       <Section title="Storage" says={<>Everything is in one folder on this machine. <code>weft sessions export</code> moves a session, <code>weft doctor</code> checks the database and its backups.</>}><Settings prefixes={['undo']} /></Section>
+      <Backups />
       <Findings only={/stor|database|backup|disk|folder|session/i} />
     </>
   );

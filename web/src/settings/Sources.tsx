@@ -30,6 +30,15 @@ function OneSource({ source }: { source: Source }) {
   const path = `sources/${encodeURIComponent(source.name)}`;
   const fresh = () => void client.invalidateQueries({ queryKey: ['sources'] });
   const test = useMutation({ mutationFn: () => api.post<{ ok: boolean; message: string; tools: { name: string; description: string }[] }>(`${path}/test`), onError: toast.problem });
+  const signIn = useMutation({
+    mutationFn: () => api.post<{ signed_in: boolean; address: string | null }>(`${path}/sign-in`),
+    onSuccess: ({ signed_in, address }) => {
+      if (signed_in) toast.say(`\`${source.name}\` can be used already.`);
+      // A window that is opened late is kept back by browsers; then the address is there to be followed.
+      else if (address) window.open(address, '_blank', 'noopener');
+    },
+    onError: toast.problem,
+  });
   const allow = useMutation({ mutationFn: () => api.post(`${path}/allow`), onSuccess: fresh, onError: toast.problem });
   const remove = useMutation({ mutationFn: () => api.remove(path), onSuccess: fresh, onError: toast.problem });
   return (
@@ -38,8 +47,10 @@ function OneSource({ source }: { source: Source }) {
         <span className="grow"><strong>{source.name}</strong> <span className="meta">{STATES[source.state]} · {source.from === 'yours' ? 'yours' : 'from the project'}</span><br /><code className="cut">{source.does}</code></span>
         {source.state === 'not_allowed' ? <button type="button" className="button small primary" onClick={() => allow.mutate()}>Allow</button> : null}
         <button type="button" className="button small" disabled={test.isPending} onClick={() => test.mutate()}>{test.isPending ? 'Testing…' : 'Test'}</button>
+        {source.state === 'on' && source.kind === 'mcp (http)' ? <button type="button" className="button small" disabled={signIn.isPending} onClick={() => signIn.mutate()}>{signIn.isPending ? 'Asking…' : 'Sign in'}</button> : null}
         {source.from === 'yours' ? <button type="button" className="button small danger" onClick={() => remove.mutate()}>Remove</button> : null}
       </div>
+      {signIn.data?.address ? <p role="status">Sign in at <a href={signIn.data.address} target="_blank" rel="noreferrer noopener">{new URL(signIn.data.address).host}</a>, then test the source.</p> : null}
       {test.data ? <p role="status" className={test.data.ok ? 'good' : 'bad'}>{test.data.message}{test.data.tools.length > 0 ? `: ${test.data.tools.map((tool) => tool.name).join(', ')}` : ''}</p> : null}
     </div>
   );

@@ -309,7 +309,9 @@ impl Schedule {
                     Answer::Approve { scope: if self.random.chance(50) { Choice::Once } else { Choice::Session } }
                 }
                 AskKind::Question { .. } if self.random.chance(80) => Answer::Text { text: "a".to_owned() },
-                AskKind::Approval { .. } | AskKind::Question { .. } => Answer::Reject { message: None },
+                AskKind::Approval { .. } | AskKind::Question { .. } | AskKind::Form { .. } => {
+                    Answer::Reject { message: None }
+                }
             };
             // It may have been closed meanwhile; a refusal is an answer too.
             let _ = engine.answer(session, ask.id, answer, "simulation").await;

@@ -101,16 +101,19 @@ impl Handler {
         let host = self.host.clone()?;
         let (caller, over) = self.caller(context.extensions.get())?;
         let ask = |question| host.ask(caller.clone(), question);
+        let fill = |text, fields| host.fill(caller.clone(), text, fields);
         let cancelled = context.ct.cancelled();
         let filling = async {
             match request {
                 ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
                     let schema = serde_json::to_value(requested_schema).unwrap_or_default();
-                    elicit::fill(&self.source, &message, &schema, ask).await
+                    elicit::fill(&self.source, &message, &schema, ask, fill).await
                 }
                 ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
                     match elicit::with_address(&message, &url) {
-                        Some(message) => elicit::fill(&self.source, &message, &serde_json::Value::Null, ask).await,
+                        Some(message) => {
+                            elicit::fill(&self.source, &message, &serde_json::Value::Null, ask, fill).await
+                        }
                         None => Filled::Declined,
                     }
                 }

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use weft_core::{CallId, SessionId};
+use serde_json::{Map, Value};
+use weft_core::{CallId, Field, SessionId};
 
 /// On whose behalf a source is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +57,10 @@ pub struct Secret {
 pub trait Host: Send + Sync {
     /// Puts a question to the person of that session. `None`: the person does not want to answer.
     fn ask(&self, caller: Caller, question: Question) -> BoxFuture<'static, Option<String>>;
+
+    /// Puts a form to the person of that session, with the words that go with it. `None`: the person does
+    /// not want to fill it in.
+    fn fill(&self, caller: Caller, text: String, fields: Vec<Field>) -> BoxFuture<'static, Option<Map<String, Value>>>;
 
     /// Leave to use a secret in one call; why not, for the model.
     fn credential(&self, caller: Caller, secret: Secret) -> BoxFuture<'static, Result<Handle, String>>;

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use weft_core::event::Outcome;
-use weft_core::{CallId, Mode, SessionId, ToolCall};
+use weft_core::{CallId, Field, Mode, SessionId, ToolCall, form};
 use weft_mcp::client::host::{Caller, Handle, Host, Question, Sample, Sampled, Secret};
 use weft_mcp::config::{Origin, SourceTable};
 use weft_mcp::oauth::Tokens;
@@ -33,15 +33,22 @@ pub struct Parrot {
 
 impl Host for Parrot {
     fn ask(&self, _: Caller, question: Question) -> BoxFuture<'static, Option<String>> {
-        let may_be_empty = question.text.contains("(`-` leaves it out)") || question.text.contains("(`-` for");
         self.asked.lock().unwrap().push(question);
-        let says = self.says.clone().map(|says| if may_be_empty { String::new() } else { says });
+        let says = self.says.clone();
         Box::pin(async move {
             match says {
                 Some(says) => Some(says),
                 None => std::future::pending().await,
             }
         })
+    }
+
+    fn fill(&self, _: Caller, text: String, fields: Vec<Field>) -> BoxFuture<'static, Option<Map<String, Value>>> {
+        self.asked.lock().unwrap().push(Question { text, options: Vec::new(), several: false });
+        let Some(says) = self.says.clone() else { return Box::pin(std::future::pending()) };
+        let value = |field: &Field| form::read(field, if field.required { &says } else { "" }).unwrap();
+        let values = fields.iter().filter_map(|field| Some((field.name.clone(), value(field)?))).collect();
+        Box::pin(async move { Some(values) })
     }
 
     fn credential(&self, _: Caller, secret: Secret) -> BoxFuture<'static, Result<Handle, String>> {

@@ -177,8 +177,8 @@ impl Talk {
                 self.queue.push_back(json!({ "type": "finish-step" }));
                 self.queue.push_back(json!({ "type": "start-step" }));
             }
-            Piece::Asked { question } => {
-                let data = json!({ "question": question, "session": self.turn.session });
+            Piece::Asked(waiting) => {
+                let data = json!({ "question": waiting.question, "ask": waiting.ask, "session": self.turn.session });
                 self.queue.push_back(json!({ "type": "data-ask", "data": data, "transient": true }));
             }
             Piece::Ended { reason, .. } => {

@@ -2,7 +2,8 @@
 //!
 //! A conversation that goes on is found again by what was said in it: the next request repeats all of
 //! it, and its beginning is the name of the session. What the agent does with tools happens here and
-//! is not told; its words are. A question to a person waits in the workbench.
+//! is not told; its words are. A question to a person waits in the workbench, and the answer says so:
+//! a stream goes on when it is answered, a whole answer ends with it, and both name it under `weft`.
 
 use std::convert::Infallible;
 
@@ -19,7 +20,7 @@ use weft_core::event::EndReason;
 use weft_core::message::Image;
 use weft_engine::agent::Agent;
 
-use super::turn::{Piece, Turn, problem_of, session_for};
+use super::turn::{Piece, Turn, Waiting, problem_of, session_for};
 use crate::desk::{Desk, SharedDesk};
 use crate::extract::Body;
 use crate::problem::{Answer, Problem, clipped};
@@ -167,6 +168,10 @@ struct Talk {
     model: String,
     created: i64,
     said: String,
+    /// A blank line comes before the next words.
+    gap: bool,
+    /// What waits for a person since the last words.
+    waiting: Option<Waiting>,
 }
 
 /// The name of a conversation, message by message.
@@ -222,6 +227,8 @@ async fn begin(desk: &SharedDesk, request: &Request) -> Answer<Talk> {
         model: model.to_owned(),
         created: desk.engine.clock().now().0 / 1000,
         said: String::new(),
+        gap: false,
+        waiting: None,
     })
 }
 
@@ -240,69 +247,101 @@ impl Talk {
     async fn words(&mut self) -> Result<String, Option<EndView>> {
         loop {
             match self.turn.next().await {
-                Some(Piece::Text(text)) => {
-                    self.said.push_str(&text);
-                    return Ok(text);
-                }
-                Some(Piece::RoundOver) if !self.said.is_empty() && !self.said.ends_with("\n\n") => {
-                    // Only if more is said; an answer does not end in blank lines.
-                    let mut ahead = None;
-                    while let Some(piece) = self.turn.next().await {
-                        match piece {
-                            Piece::Text(text) => {
-                                ahead = Some(format!("\n\n{text}"));
-                                break;
-                            }
-                            Piece::Ended { reason, usage } => return Err(Some(self.end(reason, usage).await)),
-                            Piece::Broken(reason) => return Err(Some(EndView::broken(reason))),
-                            _ => {}
-                        }
-                    }
-                    let Some(text) = ahead else { return Err(None) };
-                    self.said.push_str(&text);
-                    return Ok(text);
+                Some(Piece::Text(text)) => return Ok(self.say(&text)),
+                // Only if more is said; an answer does not end in blank lines.
+                Some(Piece::RoundOver) => self.gap = true,
+                Some(Piece::Asked(waiting)) => {
+                    self.gap = true;
+                    let words = self.say(&waiting.notice(self.turn.session));
+                    self.gap = true;
+                    self.waiting = Some(waiting);
+                    return Ok(words);
                 }
                 Some(Piece::Ended { reason, usage }) => return Err(Some(self.end(reason, usage).await)),
                 Some(Piece::Broken(reason)) => return Err(Some(EndView::broken(reason))),
-                Some(_) => {}
+                Some(Piece::Thinking(_) | Piece::Called { .. } | Piece::Finished { .. }) => {}
                 None => return Err(None),
             }
         }
     }
 
-    async fn end(&mut self, reason: EndReason, usage: weft_core::Usage) -> EndView {
+    fn say(&mut self, text: &str) -> String {
+        let needs_gap = std::mem::take(&mut self.gap) && !self.said.is_empty() && !self.said.ends_with("\n\n");
+        let words = if needs_gap { format!("\n\n{text}") } else { text.to_owned() };
+        self.said.push_str(&words);
+        words
+    }
+
+    /// What a program can act on.
+    fn about(&self, waiting: &Waiting) -> Value {
+        json!({ "session": self.turn.session, "waiting": { "ask": waiting.ask, "question": waiting.question } })
+    }
+
+    /// The next request repeats what was said here; without the name it begins a new session.
+    async fn remember(&self) {
         let mut names = self.name.clone();
         names.add("assistant", &self.said);
-        // Without the name the next request begins a new session, and says what was said.
         let _ = self.desk.call_it(self.turn.session, names.name()).await;
+    }
+
+    async fn end(&mut self, reason: EndReason, usage: weft_core::Usage) -> EndView {
+        self.remember().await;
         let finish = match &reason {
             EndReason::Truncated => "length",
             EndReason::Refused => "content_filter",
             _ => "stop",
         };
         let problem = problem_of(&reason);
-        EndView {
-            finish,
-            problem,
-            usage: json!({
-                "prompt_tokens": usage.input,
-                "completion_tokens": usage.output,
-                "total_tokens": usage.total(),
-                "prompt_tokens_details": { "cached_tokens": usage.cache_read },
-            }),
+        EndView { finish, problem, usage: usage_view(usage) }
+    }
+
+    fn completion(&self, finish: &str, usage: &Value) -> Value {
+        json!({
+            "id": self.id,
+            "object": "chat.completion",
+            "created": self.created,
+            "model": self.model,
+            "choices": [{
+                "index": 0,
+                "message": { "role": "assistant", "content": self.said, "refusal": null },
+                "logprobs": null,
+                "finish_reason": finish,
+            }],
+            "usage": usage,
+        })
+    }
+
+    /// Words as a chunk, with what waits for a person since.
+    fn words_chunk(&mut self, text: &str) -> Event {
+        let mut chunk = self.chunk_value(&json!({ "content": text }), None);
+        if let (Some(waiting), Some(chunk)) = (self.waiting.take(), chunk.as_object_mut()) {
+            chunk.insert("weft".to_owned(), self.about(&waiting));
         }
+        Event::default().data(chunk.to_string())
     }
 
     fn chunk(&self, delta: &Value, finish: Option<&str>) -> Event {
-        let chunk = json!({
+        Event::default().data(self.chunk_value(delta, finish).to_string())
+    }
+
+    fn chunk_value(&self, delta: &Value, finish: Option<&str>) -> Value {
+        json!({
             "id": self.id,
             "object": "chat.completion.chunk",
             "created": self.created,
             "model": self.model,
             "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }],
-        });
-        Event::default().data(chunk.to_string())
+        })
     }
+}
+
+fn usage_view(usage: weft_core::Usage) -> Value {
+    json!({
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.total(),
+        "prompt_tokens_details": { "cached_tokens": usage.cache_read },
+    })
 }
 
 struct EndView {
@@ -320,24 +359,20 @@ impl EndView {
 async fn whole(mut talk: Talk) -> Response {
     loop {
         match talk.words().await {
-            Ok(_) => {}
+            Ok(_) => {
+                let Some(waiting) = talk.waiting.take() else { continue };
+                // Nobody can say how long a person takes: what there is to say is said now.
+                talk.remember().await;
+                let mut answer = talk.completion("stop", &usage_view(talk.turn.usage()));
+                if let Some(answer) = answer.as_object_mut() {
+                    answer.insert("weft".to_owned(), talk.about(&waiting));
+                }
+                return Json(answer).into_response();
+            }
             Err(Some(EndView { problem: Some(problem), .. })) => return Refused(problem).into_response(),
             Err(end) => {
                 let end = end.unwrap_or_else(|| EndView::broken("The turn ended without an end.".to_owned()));
-                let answer = json!({
-                    "id": talk.id,
-                    "object": "chat.completion",
-                    "created": talk.created,
-                    "model": talk.model,
-                    "choices": [{
-                        "index": 0,
-                        "message": { "role": "assistant", "content": talk.said, "refusal": null },
-                        "logprobs": null,
-                        "finish_reason": end.finish,
-                    }],
-                    "usage": end.usage,
-                });
-                return Json(answer).into_response();
+                return Json(talk.completion(end.finish, &end.usage)).into_response();
             }
         }
     }
@@ -356,7 +391,7 @@ fn stream(talk: Talk, with_usage: bool) -> impl axum::response::IntoResponse {
                 Some((Ok::<_, Infallible>(event), Step::Words(talk)))
             }
             Step::Words(mut talk) => match talk.words().await {
-                Ok(text) => Some((Ok(talk.chunk(&json!({ "content": text }), None)), Step::Words(talk))),
+                Ok(text) => Some((Ok(talk.words_chunk(&text)), Step::Words(talk))),
                 Err(end) => {
                     let mut rest = last_chunks(&talk, end, with_usage).into_iter();
                     let first = rest.next()?;

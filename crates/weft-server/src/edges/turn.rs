@@ -1,12 +1,13 @@
 //! One turn for a program that waits for its end: what is said comes piece by piece, then how it went.
 //!
-//! Who goes away before the end stops the turn: nobody waits for it any more.
+//! Who goes away before the end stops the turn: nobody waits for it any more. But where a question to
+//! a person is open, it stays open, and the turn goes on when it is answered.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use weft_core::event::{Delivery, EndReason, Event, Outcome, Recorded};
 use weft_core::message::Part;
-use weft_core::{CallId, InputId, SessionId, Usage, UserPart};
+use weft_core::{Ask, AskId, CallId, InputId, SessionId, Usage, UserPart};
 use weft_engine::{Engine, Live, NewSession, Watch};
 use weft_store::MarkChange;
 
@@ -31,15 +32,36 @@ pub enum Piece {
         failed: bool,
     },
     /// Somebody has to answer this in the workbench.
-    Asked {
-        question: String,
-    },
+    Asked(Waiting),
     Ended {
         reason: EndReason,
         usage: Usage,
     },
     /// It cannot be followed any more.
     Broken(String),
+}
+
+/// A question that somebody has to answer elsewhere.
+#[derive(Debug, Clone)]
+pub struct Waiting {
+    pub ask: AskId,
+    pub question: String,
+}
+
+impl Waiting {
+    fn of(ask: &Ask) -> Self {
+        Self { ask: ask.id, question: ask.question.clone() }
+    }
+
+    /// For people, who read it where the answer would be.
+    pub fn notice(&self, session: SessionId) -> String {
+        format!(
+            "Weft waits for an answer: {} Answer it in the workbench, in session {session}, or with `weft answer {} \
+             yes` (or no). It goes on then.",
+            self.question.trim(),
+            self.ask
+        )
+    }
 }
 
 pub struct Turn {
@@ -54,6 +76,8 @@ pub struct Turn {
     /// What has come of this round's text and thinking.
     streamed: (usize, usize),
     usage: Usage,
+    /// Questions that wait for a person.
+    open: HashSet<AskId>,
     over: bool,
 }
 
@@ -87,7 +111,29 @@ impl Desk {
 }
 
 impl Turn {
+    /// Says it and follows what becomes of it. Where a question is open nothing is said, for that would
+    /// close it; what waits is told instead.
     pub async fn begin(engine: &Engine, session: SessionId, content: Vec<UserPart>) -> Answer<Self> {
+        let open = match engine.unbegun(session) {
+            Some(_) => None,
+            None => engine.state(session)?.open_asks().next().map(Waiting::of),
+        };
+        if let Some(waiting) = open {
+            let ended = Piece::Ended { reason: EndReason::Completed, usage: Usage::default() };
+            return Ok(Self {
+                engine: engine.clone(),
+                session,
+                watch: engine.watch(session),
+                input: InputId::from_random(0),
+                number: None,
+                last: 0,
+                streamed: (0, 0),
+                usage: Usage::default(),
+                open: HashSet::new(),
+                pieces: VecDeque::from([Piece::Asked(waiting), ended]),
+                over: true,
+            });
+        }
         let watch = engine.watch(session);
         let last = engine.store().last_seq(session).unwrap_or(0);
         let input = engine.say(session, content, Delivery::FollowUp, false).await?;
@@ -98,11 +144,17 @@ impl Turn {
             input,
             number: None,
             last,
+            open: HashSet::new(),
             pieces: VecDeque::new(),
             streamed: (0, 0),
             usage: Usage::default(),
             over: false,
         })
+    }
+
+    /// What the turn has cost so far.
+    pub const fn usage(&self) -> Usage {
+        self.usage
     }
 
     /// What the turn answers.
@@ -180,6 +232,14 @@ impl Turn {
         {
             self.number = Some(started.turn);
         }
+        match &recorded.event {
+            Event::AskRaised(raised) if self.open.insert(raised.ask.id) => {
+                self.pieces.push_back(Piece::Asked(Waiting::of(&raised.ask)));
+            }
+            Event::AskAnswered(answered) => drop(self.open.remove(&answered.ask)),
+            Event::AskWithdrawn(withdrawn) => drop(self.open.remove(&withdrawn.ask)),
+            _ => {}
+        }
         let Some(number) = self.number else { return };
         match &recorded.event {
             Event::RoundStarted(_) => self.streamed = (0, 0),
@@ -192,9 +252,6 @@ impl Turn {
                 text: finished.output.text.clone(),
                 failed: finished.outcome != Outcome::Ok,
             }),
-            Event::AskRaised(raised) => {
-                self.pieces.push_back(Piece::Asked { question: raised.ask.question.clone() });
-            }
             Event::TurnEnded(ended) if ended.turn == number => {
                 self.end(Piece::Ended { reason: ended.reason.clone(), usage: self.usage });
             }
@@ -232,7 +289,7 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        if self.over {
+        if self.over || !self.open.is_empty() {
             return;
         }
         let (engine, session) = (self.engine.clone(), self.session);

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use weft_core::event::Event;
 use weft_core::turn::Rejected;
@@ -68,6 +68,11 @@ enum AnswerWord {
     },
     /// To a question: what was chosen, or words.
     Text { text: String },
+    /// To a form: what was filled in, by the names of its fields.
+    Form {
+        #[schema(value_type = Object)]
+        values: Map<String, Value>,
+    },
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
@@ -105,7 +110,17 @@ pub async fn answer(
         },
         AnswerWord::Reject { message } => weft_core::Answer::Reject { message: message.map(short).transpose()? },
         AnswerWord::Text { text } => weft_core::Answer::Text { text: short(text)? },
+        AnswerWord::Form { values } => weft_core::Answer::Form { values },
     };
+    let open = desk.engine.state(session)?.open_asks().find(|open| open.id == ask).cloned();
+    let problems = open.map(|open| open.kind.problems(&answer)).unwrap_or_default();
+    if !problems.is_empty() {
+        let words: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let fields: Map<String, Value> = problems.into_iter().map(|found| (found.name, found.what.into())).collect();
+        return Err(
+            Problem::bad(format!("The form is not filled in right: {}.", words.join("; "))).with("fields", fields)
+        );
+    }
     // So that a server that starts again goes on with what was answered.
     desk.engine.store().mark(session, MarkChange { served: Some(true), ..MarkChange::default() }).await?;
     match desk.engine.answer(session, ask, answer.clone(), "web").await {

@@ -56,6 +56,10 @@ pub struct UndoIn {
     #[serde(default = "one")]
     #[schema(minimum = 1, maximum = 200)]
     turns: usize,
+    /// One file only, named from the workspace: all that the session did to it.
+    #[serde(default)]
+    #[schema(max_length = 4096)]
+    file: Option<String>,
     /// Also files that somebody has changed since.
     #[serde(default)]
     force: bool,
@@ -67,7 +71,7 @@ const fn one() -> usize {
 
 impl Default for UndoIn {
     fn default() -> Self {
-        Self { turns: 1, force: false }
+        Self { turns: 1, file: None, force: false }
     }
 }
 
@@ -110,6 +114,9 @@ pub async fn undo(
 ) -> Answer<Json<RestoredView>> {
     desk.exists(session)?;
     desk.begun(session)?;
+    if let Some(file) = &undo.file {
+        return Ok(Json(view(&desk.engine.undo_file(session, file, undo.force).await?)));
+    }
     if undo.turns == 0 {
         return Err(Problem::bad("Name at least one turn."));
     }

@@ -110,6 +110,9 @@ pub struct ContextView {
 pub struct ContextPart {
     name: String,
     tokens: u64,
+    /// Where it is not in the messages below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -132,10 +135,39 @@ pub async fn context(State(desk): State<SharedDesk>, Session(session): Session) 
     let store = desk.engine.store().clone();
     let state = blocking(move || store.load(session)).await??;
     let window = desk.engine.catalog().find(&state.model.provider, &state.model.model).window;
-    Ok(Json(context_view(&state, window)))
+    let engine = desk.engine.clone();
+    // Without a key, or with an agent that is gone, the conversation is shown all the same.
+    let before = blocking(move || engine.preamble(session).map(|preamble| preamble_parts(&preamble))).await?;
+    Ok(Json(context_view(&state, window, before.unwrap_or_default())))
 }
 
-fn context_view(state: &SessionState, window: u64) -> ContextView {
+/// The instructions, cut where their named parts begin, and the tools.
+fn preamble_parts(preamble: &weft_engine::Preamble) -> Vec<ContextPart> {
+    let mut parts: Vec<ContextPart> = Vec::new();
+    let mut rest: &str = &preamble.system;
+    let starts =
+        [("<environment>", "environment"), ("<project_instructions", "project instructions"), ("<skills", "skills")];
+    let mut name = "agent's instructions";
+    for (mark, next) in starts {
+        let Some(at) = rest.find(&format!("\n\n{mark}")) else { continue };
+        let (before, after) = rest.split_at(at);
+        parts.push(text_part(name, before));
+        (name, rest) = (next, after);
+    }
+    parts.push(text_part(name, rest));
+    let tools: Vec<String> =
+        preamble.tools.iter().map(|tool| format!("{}: {}\n{}", tool.name, tool.description, tool.schema)).collect();
+    parts.push(text_part(&format!("{} tools", tools.len()), &tools.join("\n\n")));
+    parts
+}
+
+fn text_part(name: &str, text: &str) -> ContextPart {
+    let text = text.trim();
+    let tokens = weft_core::units::estimate_tokens(text.len());
+    ContextPart { name: name.to_owned(), tokens, text: Some(text.to_owned()) }
+}
+
+fn context_view(state: &SessionState, window: u64, before: Vec<ContextPart>) -> ContextView {
     let mut shares = [("person", 0), ("agent", 0), ("tool results", 0)];
     let mut messages = Vec::new();
     for entry in &state.conversation.entries {
@@ -154,12 +186,15 @@ fn context_view(state: &SessionState, window: u64) -> ContextView {
         let cut = shown.len() < text.len();
         messages.push(ContextMessage { role: role.to_owned(), seq: entry.seq, tokens: entry.tokens, text: shown, cut });
     }
-    let said: u64 = shares.iter().map(|(_, tokens)| tokens).sum();
-    let mut parts: Vec<ContextPart> =
-        shares.into_iter().map(|(name, tokens)| ContextPart { name: name.to_owned(), tokens }).collect();
-    // What the provider counted beyond the conversation.
-    let rest = state.context_tokens.saturating_sub(said);
-    parts.insert(0, ContextPart { name: "instructions and tools".to_owned(), tokens: rest });
+    let mut parts = before;
+    let said = shares.into_iter().filter(|(_, tokens)| *tokens > 0);
+    parts.extend(said.map(|(name, tokens)| ContextPart { name: name.to_owned(), tokens, text: None }));
+    // What the provider counted beyond our own estimate.
+    let known: u64 = parts.iter().map(|part| part.tokens).sum();
+    let rest = state.context_tokens.saturating_sub(known);
+    if rest > 0 {
+        parts.push(ContextPart { name: "not told apart".to_owned(), tokens: rest, text: None });
+    }
     ContextView { model: state.model.to_string(), window, context_tokens: state.context_tokens, parts, messages }
 }
 

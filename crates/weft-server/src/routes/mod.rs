@@ -2,7 +2,9 @@
 //! is made, so that the description cannot differ from what is served.
 
 mod about;
+mod artifacts;
 mod asks;
+mod backups;
 mod catalog;
 mod changes;
 mod events;
@@ -16,6 +18,7 @@ mod sources;
 mod turns;
 mod uploads;
 mod usage;
+mod views;
 
 // Words of queries, which the description has to name.
 pub use knowledge::QuestionWord;
@@ -44,6 +47,8 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(changes::undo))
         .routes(routes!(changes::redo))
         .routes(routes!(changes::diff))
+        .routes(routes!(artifacts::list))
+        .routes(routes!(artifacts::content))
         .routes(routes!(log::log))
         .routes(routes!(log::context))
         .routes(routes!(log::output))
@@ -52,6 +57,7 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(asks::list))
         .routes(routes!(asks::answer))
         .routes(routes!(search::search))
+        .routes(routes!(views::show, views::keep))
         .routes(routes!(knowledge::search))
         .routes(routes!(knowledge::link))
         .routes(routes!(knowledge::around))
@@ -74,6 +80,8 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(sources::remove))
         .routes(routes!(sources::test))
         .routes(routes!(sources::allow))
+        .routes(routes!(sources::sign_in))
+        .routes(routes!(backups::list, backups::make))
         .routes(routes!(usage::usage))
         .routes(routes!(usage::audit))
         .routes(routes!(usage::verify))

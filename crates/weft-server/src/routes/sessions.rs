@@ -31,7 +31,13 @@ pub struct ListQuery {
     #[serde(default)]
     view: ViewWord,
     status: Option<StatusWord>,
+    /// A label, with those below it: `work` is also `work/urgent`.
     label: Option<String>,
+    /// The person's own word for where it stands.
+    flag: Option<String>,
+    /// Also sessions that others began to have something done.
+    #[serde(default)]
+    children: bool,
     workspace: Option<String>,
     /// Where the page before ended: its `next`.
     cursor: Option<String>,
@@ -88,6 +94,8 @@ pub async fn list(State(desk): State<SharedDesk>, Query(query): Query<ListQuery>
         words: query.q.filter(|words| !words.trim().is_empty()),
         status: query.status.map(Into::into),
         label: query.label.filter(|label| !label.is_empty()),
+        flag: query.flag.filter(|flag| !flag.is_empty()),
+        children: query.children,
         workspace: query.workspace.filter(|workspace| !workspace.is_empty()),
         since: None,
         after,

@@ -72,7 +72,8 @@ fn values(config: &Config) -> BTreeMap<&'static str, Value> {
 
 /// Change settings in your own file; `null` puts one back to its default
 ///
-/// New sessions start with the new model, mode and agent at once; the rest holds when Weft starts again.
+/// New sessions start with the new model, mode, agent and limits at once, and rules hold from the next call
+/// on; providers, budgets and the sandbox when Weft starts again.
 #[utoipa::path(patch, path = "/settings", request_body = Object, responses((status = 200, body = SettingsView)), tag = "settings")]
 pub async fn change(
     State(desk): State<SharedDesk>,
@@ -96,6 +97,10 @@ pub async fn change(
         Ok::<_, String>(changes)
     });
     let changes = done.await?.map_err(|reason| Problem::bad(sentence(&reason)))?;
+    let backstage = Arc::clone(&desk.backstage);
+    if let Ok(loaded) = blocking(move || backstage.settings()).await? {
+        desk.engine.renew(&loaded.config);
+    }
     for (key, value) in &changes {
         desk.note_change(Category::Config, "config.set", "set", &format!("{key} = {value}"));
     }

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 use weft_mcp::config::Origin;
-use weft_mcp::{SourceConfig, Transport, naming};
+use weft_mcp::{SourceConfig, SourceError, Transport, naming};
 use weft_store::audit::Category;
 
 use super::blocking;
@@ -107,6 +107,52 @@ impl Desk {
         let list = self.source_list().await?;
         list.sources.get(name).map_err(|error| Problem::missing(sentence(&error.to_string())))?;
         Ok(list)
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct SignInView {
+    /// It can be used already.
+    signed_in: bool,
+    /// Where the person signs in, in their own browser on this machine.
+    address: Option<String>,
+}
+
+/// Sign in to a source: gives the address to open, and waits for its end by itself
+#[utoipa::path(post, path = "/sources/{name}/sign-in", params(("name" = String, Path)), responses((status = 200, body = SignInView)), tag = "sources")]
+pub async fn sign_in(State(desk): State<SharedDesk>, Path(name): Path<String>) -> Answer<Json<SignInView>> {
+    let list = desk.known_source(&name).await?;
+    let Ok(source) = list.sources.get(&name).cloned() else {
+        return Err(Problem::missing("There is no such source."));
+    };
+    let refused = |reason: String| Problem::conflict("cannot_sign_in", sentence(&reason));
+    // What it says when it refuses tells where to sign in.
+    let connected = tokio::time::timeout(PATIENCE, source.connection()).await;
+    let challenge = match connected.map_err(|_| refused("it did not answer within 30 seconds".to_owned()))? {
+        Ok(_) => {
+            source.close().await;
+            return Ok(Json(SignInView { signed_in: true, address: None }));
+        }
+        Err(SourceError::SignIn { challenge, .. }) => challenge,
+        Err(error) => return Err(refused(error.to_string())),
+    };
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    desk.note_change(Category::Config, "source.sign_in", "sign in", &name);
+    tokio::spawn(async move {
+        let shown = tell.clone();
+        let done = source.sign_in(challenge, move |address| drop(shown.send(Ok(address.to_owned())))).await;
+        if let Err(reason) = done {
+            // Nobody listens any more if it was shown where to go; a test of the source says how it went.
+            let _ = tell.send(Err(reason));
+        }
+        source.close().await;
+    });
+    match tokio::time::timeout(PATIENCE, told.recv()).await {
+        Ok(Some(Ok(address))) if address.starts_with("https://") || address.starts_with("http://") => {
+            Ok(Json(SignInView { signed_in: false, address: Some(address) }))
+        }
+        Ok(Some(Err(reason))) => Err(refused(reason)),
+        Ok(Some(Ok(_)) | None) | Err(_) => Err(refused("it did not say where to sign in".to_owned())),
     }
 }
 

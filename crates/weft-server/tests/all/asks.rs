@@ -61,3 +61,39 @@ async fn stopping_closes_the_question() {
     assert_eq!((late.status, late.code().as_str()), (409, "closed"), "{late:?}");
     assert!(!world.folder.path().join("note.txt").exists());
 }
+
+#[tokio::test]
+async fn a_form_is_filled_in_as_a_whole_and_checked_before_it_is_taken() {
+    let world = World::new(|seen| match seen.round_in_turn {
+        0 => call(
+            "ask_user",
+            json!({ "question": "Who are you?", "form": { "type": "object", "required": ["name", "age"], "properties": {
+                "name": { "type": "string", "title": "Name" },
+                "age": { "type": "integer", "minimum": 18 },
+                "plan": { "type": "string", "enum": ["free", "paid"] },
+            } } }),
+        ),
+        _ => text(format!("Noted {}", seen.last_results.join(" "))),
+    })
+    .await;
+    let session = world.session("go").await;
+    let ask = world.until("asks", |list| list["asks"].get(0).map(|row| row["ask"].clone())).await;
+    assert_eq!(ask["kind"]["type"], "form");
+    assert_eq!(ask["kind"]["fields"][1]["kind"], json!({ "type": "number", "integer": true, "min": 18.0 }));
+    let path = format!("sessions/{session}/asks/{}", ask["id"].as_str().unwrap());
+    let fill = |values: serde_json::Value| json!({ "answer": { "type": "form", "values": values } });
+    for (values, field) in [
+        (json!({ "name": "Ada" }), "age"),
+        (json!({ "name": "Ada", "age": 17 }), "age"),
+        (json!({ "name": "Ada", "age": 36, "plan": "gold" }), "plan"),
+    ] {
+        let refused = world.post(&path, fill(values.clone())).await.expect(400);
+        assert!(refused["error"]["fields"][field].is_string(), "{values}: {refused}");
+    }
+    assert_eq!(world.post(&path, json!({ "answer": { "type": "text", "text": "x" } })).await.status, 400);
+    world.post(&path, fill(json!({ "name": "Ada", "age": 36, "plan": "paid" }))).await.expect(200);
+    let state = world.at_rest(&session).await;
+    assert_eq!(state["last_end"]["reason"], "completed", "{state}");
+    let said = world.log(&session).into_iter().rev().find(|event| event["type"] == "round_answered").unwrap();
+    assert!(said["parts"][0]["text"].as_str().unwrap().starts_with(r#"Noted {"name":"Ada","age":36"#), "{said}");
+}

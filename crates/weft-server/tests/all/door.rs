@@ -18,25 +18,77 @@ async fn nothing_is_answered_without_a_token() {
     assert_eq!(world.get("sessions").await.status, 200);
 }
 
+impl World {
+    /// As a browser asks, which keeps cookies for the name in its address.
+    fn browse(&self, path: &str) -> reqwest::RequestBuilder {
+        self.request("GET", path).header("host", &self.browser_host)
+    }
+
+    async fn cookie(&self) -> String {
+        let got = self.send(self.browse(&format!("/?token={}", self.token))).await;
+        got.headers["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned()
+    }
+}
+
 #[tokio::test]
 async fn the_token_in_the_address_becomes_a_cookie_that_scripts_cannot_read() {
     let world = World::saying("hi").await;
-    let got = world.send(world.request("GET", &format!("/sessions/x?token={}&tab=1", world.token))).await;
-    assert_eq!(got.status, 303);
-    assert_eq!(got.headers["location"], "/sessions/x?tab=1");
+    let got = world.send(world.browse(&format!("/sessions/x?token={}&tab=1&q=%22\"<b>", world.token))).await;
+    assert_eq!(got.status, 200);
+    // On by the page itself: what a redirect leads to does not get the cookie.
+    assert!(got.text.contains("0;url=/sessions/x?tab=1&amp;q=%22%22%3Cb%3E"), "{}", got.text);
+    assert!(!got.text.contains(&world.token), "{}", got.text);
     let cookie = got.headers["set-cookie"].to_str().unwrap();
     for word in ["HttpOnly", "SameSite=Strict", "Path=/"] {
         assert!(cookie.contains(word), "{cookie}");
     }
     assert!(!cookie.contains(&world.token), "{cookie}");
     let pair = cookie.split(';').next().unwrap();
-    let inside = world.send(world.request("GET", "sessions").header("cookie", format!("other=1; {pair}"))).await;
+    let inside = world.send(world.browse("sessions").header("cookie", format!("other=1; {pair}"))).await;
     assert_eq!(inside.status, 200);
-    let wrong = world.send(world.request("GET", "sessions").header("cookie", format!("{pair}0"))).await;
+    let wrong = world.send(world.browse("sessions").header("cookie", format!("{pair}0"))).await;
     assert_eq!(wrong.status, 401);
-    let stranger = world.send(world.request("GET", "/?token=nonsense")).await;
+    let stranger = world.send(world.browse("/?token=nonsense")).await;
     assert_eq!(stranger.status, 401);
     assert!(!stranger.headers.contains_key("set-cookie"));
+}
+
+#[tokio::test]
+async fn a_cookie_counts_only_under_the_name_that_no_other_server_has() {
+    let world = World::saying("hi").await;
+    assert!(world.browser_host.starts_with("weft-") && world.browser_host.contains(".localhost:"));
+    let cookie = world.cookie().await;
+    assert_eq!(world.send(world.browse("sessions").header("cookie", &cookie)).await.status, 200);
+    // Under these names the cookie would reach every other server of this machine.
+    let port = world.url.rsplit(':').next().unwrap().to_owned();
+    for name in ["127.0.0.1", "localhost", "[::1]"] {
+        let host = format!("{name}:{port}");
+        let asked = |path: &str| world.request("GET", path).header("host", &host);
+        assert_eq!(world.send(asked("sessions").header("cookie", &cookie)).await.status, 401, "{host}");
+        assert_eq!(world.send(asked("sessions").bearer_auth(&world.token)).await.status, 200, "{host}");
+        // A browser that comes with the token is led to the right name, and gets no cookie here.
+        let led = world.send(asked(&format!("/s/x?token={}", world.token))).await;
+        assert_eq!(led.status, 303);
+        assert_eq!(led.headers["location"], format!("http://{}/s/x?token={}", world.browser_host, world.token));
+        assert!(!led.headers.contains_key("set-cookie"));
+        let locked = world.send(asked("/")).await;
+        assert!(locked.status == 401 && !locked.text.contains(&world.browser_host), "{}", locked.text);
+    }
+}
+
+#[tokio::test]
+async fn who_follows_a_link_from_elsewhere_comes_in_with_the_cookie_that_the_browser_kept_back() {
+    let world = World::saying("hi").await;
+    let from = |site: &'static str| {
+        world.browse("/s/abc?panel=trace").header("sec-fetch-site", site).header("sec-fetch-mode", "navigate")
+    };
+    let led = world.send(from("cross-site")).await;
+    assert_eq!(led.status, 200);
+    assert!(led.text.contains("0;url=/s/abc?panel=trace"), "{}", led.text);
+    // The page leads on as one of ours; whoever has no cookie then has none.
+    assert_eq!(world.send(from("same-origin")).await.status, 401);
+    let cookie = world.cookie().await;
+    assert_eq!(world.send(from("same-origin").header("cookie", cookie)).await.status, 200);
 }
 
 #[tokio::test]
@@ -52,6 +104,8 @@ async fn other_names_and_other_sites_are_refused_even_with_the_token() {
         ("host", "127.0.0.1".to_owned(), 403),
         ("host", ours.clone(), 201),
         ("host", ours.replace("127.0.0.1", "localhost"), 201),
+        ("host", world.browser_host.clone(), 201),
+        ("host", format!("other.{}", world.browser_host), 403),
         ("origin", "http://evil.example".to_owned(), 403),
         ("origin", "null".to_owned(), 403),
         ("origin", format!("https://{ours}"), 403),
@@ -110,4 +164,7 @@ async fn who_asks_too_often_is_told_to_wait_and_others_are_not() {
     }
     assert!(refused > 20, "{refused}");
     assert_eq!(world.get("version").await.status, 200);
+    // Nor is who comes with the token for the first time, while strangers make noise.
+    assert_eq!(world.send(world.browse(&format!("/?token={}", world.token))).await.status, 200);
+    assert_eq!(world.send(world.browse("/?token=wrong")).await.status, 429);
 }

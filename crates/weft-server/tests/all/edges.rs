@@ -119,6 +119,75 @@ async fn who_goes_away_stops_the_turn() {
     assert_eq!(state["last_end"]["reason"], "interrupted");
 }
 
+fn asking() -> impl Fn(&weft_script::Seen) -> weft_script::Reply + Send + Sync + 'static {
+    |seen| match (seen.last_user.contains("write"), seen.round_in_turn) {
+        (true, 0) => text("I write it.").then(call("write", json!({ "path": "note.txt", "content": "hi\n" }))),
+        (true, _) => text("Written."),
+        (false, _) => text("Nothing to do."),
+    }
+}
+
+async fn open_ask(world: &World) -> (String, String) {
+    let row = world.until("asks", |list| list["asks"].get(0).cloned()).await;
+    (row["session"].as_str().unwrap().to_owned(), row["ask"]["id"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn an_openai_stream_says_what_waits_and_goes_on_when_it_is_answered() {
+    let world = World::new(asking()).await;
+    let body = json!({ "model": "weft", "stream": true, "messages": [{ "role": "user", "content": "write it" }] });
+    let request = world.request("POST", "/v1/chat/completions").bearer_auth(&world.token);
+    let mut answer = request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
+    let mut got = String::new();
+    while !got.contains("\"weft\":{") {
+        got.push_str(&String::from_utf8_lossy(&answer.chunk().await.unwrap().unwrap()));
+    }
+    let (session, ask) = open_ask(&world).await;
+    let yes = json!({ "answer": { "type": "approve", "scope": "once" } });
+    world.post(&format!("sessions/{session}/asks/{ask}"), yes).await.expect(200);
+    got.push_str(&answer.text().await.unwrap());
+    let chunks = chunks(&got);
+    let words: String = chunks.iter().filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str()).collect();
+    assert!(words.starts_with("I write it.\n\nWeft waits for an answer: "), "{words}");
+    assert!(words.contains(&format!("`weft answer {ask} yes`")) && words.ends_with("\n\nWritten."), "{words}");
+    let waits = chunks.iter().find(|chunk| chunk["weft"].is_object()).unwrap();
+    assert_eq!(waits["weft"]["session"], session.as_str());
+    assert_eq!(waits["weft"]["waiting"]["ask"], ask.as_str());
+}
+
+#[tokio::test]
+async fn an_ask_outlives_the_openai_client_that_led_to_it() {
+    let world = World::new(asking()).await;
+    let said = json!({ "role": "user", "content": "write it" });
+    let body = json!({ "model": "weft", "messages": [said] });
+    // A whole answer cannot wait for a person; it says so and ends.
+    let got = world.post("/v1/chat/completions", body).await.expect(200);
+    let words = got["choices"][0]["message"]["content"].as_str().unwrap().to_owned();
+    assert!(words.contains("Weft waits for an answer"), "{words}");
+    let (session, ask) = open_ask(&world).await;
+    assert_eq!(got["weft"]["waiting"]["ask"], ask.as_str());
+    // Whoever goes on in the conversation meanwhile is told the same, in the same session.
+    let more = json!([said, { "role": "assistant", "content": words }, { "role": "user", "content": "go on" }]);
+    let got = world.post("/v1/chat/completions", json!({ "model": "weft", "messages": more })).await.expect(200);
+    assert_eq!(got["weft"]["waiting"]["ask"], ask.as_str(), "{got}");
+    assert_eq!(got["weft"]["session"], session.as_str());
+    // A stream whose reader goes away leaves it open too.
+    let stream = json!({ "model": "weft", "stream": true, "messages": [{ "role": "user", "content": "write two" }] });
+    let request = world.request("POST", "/v1/chat/completions").bearer_auth(&world.token);
+    let mut answer = request.header("content-type", "application/json").body(stream.to_string()).send().await.unwrap();
+    let mut got = String::new();
+    while !got.contains("\"weft\":{") {
+        got.push_str(&String::from_utf8_lossy(&answer.chunk().await.unwrap().unwrap()));
+    }
+    drop(answer);
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    assert_eq!(world.get("asks").await.json()["asks"].as_array().unwrap().len(), 2);
+    let yes = json!({ "answer": { "type": "approve", "scope": "once" } });
+    world.post(&format!("sessions/{session}/asks/{ask}"), yes).await.expect(200);
+    world.at_rest(&session).await;
+    assert_eq!(std::fs::read_to_string(world.folder.path().join("note.txt")).unwrap(), "hi\n");
+}
+
 #[tokio::test]
 async fn the_ai_sdk_sees_text_and_tools_as_parts() {
     let world = with_tools().await;

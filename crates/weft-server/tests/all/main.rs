@@ -8,6 +8,7 @@
     clippy::too_many_lines
 )]
 
+mod artifacts;
 mod asks;
 mod door;
 mod edges;
@@ -16,4 +17,5 @@ mod knowledge;
 mod requests;
 mod sessions;
 mod streams;
+mod tls;
 mod world;

@@ -114,3 +114,37 @@ async fn a_file_that_was_handed_over_can_be_said_and_is_never_shown_as_a_page() 
     let said = world.log(&session)[1].to_string();
     assert!(said.contains("evil.html") && said.contains("alert(1)"), "{said}");
 }
+
+#[tokio::test]
+async fn backups_are_listed_and_made() {
+    let world = World::saying("hi").await;
+    let session = world.session("hello").await;
+    world.at_rest(&session).await;
+    let before = world.get("backups").await.json()["backups"].as_array().unwrap().len();
+    let made = world.post("backups", json!({})).await.expect(201);
+    let backups = made["backups"].as_array().unwrap();
+    assert_eq!(backups.len(), before + 1);
+    assert!(backups[0]["bytes"].as_u64().unwrap() > 1000 && backups[0]["name"].as_str().unwrap().starts_with("weft-"));
+    assert!(std::path::Path::new(made["folder"].as_str().unwrap()).join(backups[0]["name"].as_str().unwrap()).exists());
+}
+
+#[tokio::test]
+async fn the_context_shows_instructions_and_tools_with_what_they_weigh() {
+    let world = World::saying("hi").await;
+    std::fs::write(world.folder.path().join("AGENTS.md"), "Use tabs in Makefiles.").unwrap();
+    let session = world.session("hello there").await;
+    world.at_rest(&session).await;
+    let context = world.get(&format!("sessions/{session}/context")).await.json();
+    let parts = context["parts"].as_array().unwrap();
+    let part = |name: &str| {
+        parts
+            .iter()
+            .find(|part| part["name"].as_str().unwrap().contains(name))
+            .unwrap_or_else(|| panic!("{name} in {parts:?}"))
+    };
+    assert!(part("project instructions")["text"].as_str().unwrap().contains("Use tabs in Makefiles."));
+    assert!(part("environment")["text"].as_str().unwrap().contains("folder:"));
+    assert!(part("tools")["text"].as_str().unwrap().contains("read: "));
+    assert!(part("agent's instructions")["tokens"].as_u64().unwrap() > 20);
+    assert_eq!(context["messages"][0]["text"], "hello there");
+}

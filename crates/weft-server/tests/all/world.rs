@@ -19,6 +19,8 @@ pub struct World {
     pub home: tempfile::TempDir,
     pub folder: tempfile::TempDir,
     pub url: String,
+    /// The name and port under which browsers ask.
+    pub browser_host: String,
     pub token: String,
     pub engine: Engine,
     pub client: reqwest::Client,
@@ -92,6 +94,7 @@ impl World {
         let engine = engine(home.path(), &script);
         let mut world = Self {
             url: String::new(),
+            browser_host: String::new(),
             token: String::new(),
             home,
             folder,
@@ -118,7 +121,14 @@ impl World {
         let tokens = Tokens::open(self.home.path());
         self.token = tokens.first().unwrap();
         let server = Server::bind(options, tokens).await.unwrap();
-        self.url = server.listening().url.trim_end_matches('/').to_owned();
+        let listening = server.listening();
+        self.url = listening.url.trim_end_matches('/').to_owned();
+        self.browser_host = listening.url_with_token.split('/').nth(2).unwrap().to_owned();
+        self.run(server);
+    }
+
+    /// Serves this world at another place.
+    pub fn run(&self, server: Server) {
         let parts = Parts {
             engine: self.engine.clone(),
             home: Home::at(self.home.path()),

@@ -102,6 +102,29 @@ fn content(node: Option<Node>, objects: &mut Objects) -> Option<String> {
 }
 
 impl Shadow {
+    /// What a file held in a tree that was kept. Nothing where there was no file, or its content was
+    /// not kept.
+    pub fn file_at(&self, tree: Id, path: &str) -> Result<Option<Vec<u8>>, ShadowError> {
+        let mut held = self.hold()?;
+        let objects = held.objects()?;
+        match tree::lookup(tree, path.as_bytes(), objects)? {
+            Some(Node::File { id, .. }) => objects.get(id).map(Some),
+            Some(Node::Folder { .. } | Node::Link { .. } | Node::Opaque { .. }) | None => Ok(None),
+        }
+    }
+
+    /// How large a file was in trees that were kept, one after the other.
+    pub fn sizes_at(&self, places: &[(Id, String)]) -> Result<Vec<Option<u64>>, ShadowError> {
+        let mut held = self.hold()?;
+        let objects = held.objects()?;
+        let size = |(tree, path): &(Id, String)| match tree::lookup(*tree, path.as_bytes(), objects) {
+            Ok(Some(Node::File { size, .. })) => Ok(Some(size)),
+            Ok(_) | Err(ShadowError::Gone) => Ok(None),
+            Err(error) => Err(error),
+        };
+        places.iter().map(size).collect()
+    }
+
     /// One diff of all that the steps changed, as `git diff` would show it. What happened to the files
     /// between the steps is left out.
     pub fn diff(&self, steps: &[Step]) -> Result<String, ShadowError> {

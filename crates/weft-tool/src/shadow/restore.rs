@@ -69,13 +69,36 @@ impl Shadow {
     /// Takes the steps one after the other, file by file as far as each file is where it should be.
     /// The caller makes a record of it and then calls [`Shadow::recorded`].
     pub fn restore(&self, id: &str, note: Value, steps: &[Step], force: bool) -> Result<Restored, ShadowError> {
+        self.restore_what(None, id, note, steps, force)
+    }
+
+    /// The same for one file, named from the workspace.
+    pub fn restore_file(
+        &self,
+        file: &str,
+        id: &str,
+        note: Value,
+        steps: &[Step],
+        force: bool,
+    ) -> Result<Restored, ShadowError> {
+        self.restore_what(Some(file), id, note, steps, force)
+    }
+
+    fn restore_what(
+        &self,
+        only: Option<&str>,
+        id: &str,
+        note: Value,
+        steps: &[Step],
+        force: bool,
+    ) -> Result<Restored, ShadowError> {
         let mut held = self.hold()?;
         if let Some(pending) = self.journal() {
             let reason = format!("an undo of session {} is not finished", pending.note);
             return Err(ShadowError::Refused { reason });
         }
         let care = if force { Care::Overwrite } else { Care::LeaveIt };
-        let plan = self.plan(steps, care, &mut held)?;
+        let plan = self.plan(steps, only, care, &mut held)?;
         let (from, to) = self.as_trees(&plan.moves, &mut held)?;
         let objects = held.objects()?;
         objects.commit()?;
@@ -132,7 +155,7 @@ impl Shadow {
     /// Does the rest of a restore that a crash cut off.
     pub(super) fn complete_restore(&self, held: &mut Held<'_>) -> Result<(), ShadowError> {
         let Some(mut journal) = self.journal().filter(|journal| !journal.applied) else { return Ok(()) };
-        let plan = self.plan(&[Step { from: journal.from, to: journal.to }], Care::GoOn, held)?;
+        let plan = self.plan(&[Step { from: journal.from, to: journal.to }], None, Care::GoOn, held)?;
         let failed = self.apply(&plan.moves, &journal.id, held)?;
         self.set_folder_modes(journal.to, &self.workspace, held)?;
         journal.kept.extend(plan.kept);
@@ -172,10 +195,14 @@ impl Shadow {
             .map_err(|error| ShadowError::disk(&path, error))
     }
 
-    fn plan(&self, steps: &[Step], care: Care, held: &mut Held<'_>) -> Result<Plan, ShadowError> {
+    fn plan(&self, steps: &[Step], only: Option<&str>, care: Care, held: &mut Held<'_>) -> Result<Plan, ShadowError> {
+        let wanted = |path: &[u8]| only.is_none_or(|only| String::from_utf8_lossy(path) == only);
         let mut plan = Planning { paths: BTreeMap::new(), kept: BTreeMap::new() };
         for step in steps {
             for found in tree::compare(step.from, step.to, held.objects()?)? {
+                if !wanted(&found.path) {
+                    continue;
+                }
                 if !plan.paths.contains_key(&found.path) {
                     let now = scan::at(&self.workspace, &found.path, &self.limits, held.objects()?)?;
                     plan.paths.insert(found.path.clone(), Path { now, goal: now.map(|seen| seen.node) });

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use weft_core::ask::AskKind;
+use weft_core::form::{self, Field};
 
 use crate::guard::{Permit, Policy};
 use crate::permission::Need;
@@ -20,7 +21,8 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     json!({"type":"object","required":["question"],"properties":{
         "question":{"type":"string"},
         "options":{"type":"array","items":{"type":"string"}},
-        "several":{"type":"boolean","description":"may choose more than one"}}})
+        "several":{"type":"boolean","description":"may choose more than one"},
+        "form":{"type":"object","additionalProperties":true,"description":"to have several things filled in at once: a flat JSON schema (properties, required)"}}})
 });
 
 impl Tool for AskUser {
@@ -44,10 +46,20 @@ impl Tool for AskUser {
         if options(&input).len() > MOST_OPTIONS {
             return Err(format!("There are too many options; give at most {MOST_OPTIONS}."));
         }
+        if input.get("form").is_some_and(|form| fields(form).is_none()) {
+            return Err(format!(
+                "This form cannot be put to a person: give a flat JSON schema with 1 to {} properties that are \
+                 strings, numbers, booleans or choices (`enum`).",
+                form::MOST_FIELDS
+            ));
+        }
         Ok(input)
     }
 
     fn needs(&self, input: &Value) -> Vec<Need> {
+        if let Some(fields) = input.get("form").and_then(fields) {
+            return vec![Need::Ask(AskKind::Form { fields })];
+        }
         let several = input.get("several").and_then(Value::as_bool).unwrap_or(false);
         vec![Need::Ask(AskKind::Question { options: options(input), several })]
     }
@@ -68,6 +80,10 @@ impl Tool for AskUser {
 
 fn question(input: &Value) -> &str {
     input.get("question").and_then(Value::as_str).unwrap_or_default().trim()
+}
+
+fn fields(schema: &Value) -> Option<Vec<Field>> {
+    form::fields_of(schema).filter(|fields| !fields.is_empty())
 }
 
 fn options(input: &Value) -> Vec<String> {

@@ -20,6 +20,7 @@ fn word(verdict: &Verdict) -> &'static str {
         Verdict::Ask { kind: AskKind::Approval { grant: Some(_), .. }, .. } => "ask",
         Verdict::Ask { kind: AskKind::Approval { grant: None, .. }, .. } => "ask every time",
         Verdict::Ask { kind: AskKind::Question { .. }, .. } => "question",
+        Verdict::Ask { kind: AskKind::Form { .. }, .. } => "form",
     }
 }
 

@@ -53,7 +53,9 @@ pub fn read_answer(kind: &AskKind, words: &[String]) -> Result<Answer, UsageErro
             "`{first}` is not an answer here: say {}, or no with what to do instead",
             ways_to_say_yes(kind)
         ))),
-        (AskKind::Question { .. }, _) => Ok(answer_in_words(kind, text.trim())),
+        (AskKind::Question { .. } | AskKind::Form { .. }, _) => {
+            answer_in_words(kind, text.trim()).map_err(|problem| UsageError(problem.to_string()))
+        }
     }
 }
 

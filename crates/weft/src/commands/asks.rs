@@ -51,6 +51,9 @@ fn about(ask: &Ask) -> String {
         AskKind::Approval { detail, .. } if repeats_question(&ask.question, detail) || is_diff(detail) => String::new(),
         AskKind::Approval { detail, .. } => detail.lines().next().unwrap_or_default().to_owned(),
         AskKind::Question { options, .. } => options.join(" / "),
+        AskKind::Form { fields } => {
+            fields.iter().map(|field| format!("{}=…", field.name)).collect::<Vec<_>>().join("; ")
+        }
     };
     clean_row(&format!("{} {detail}", ask.question))
 }

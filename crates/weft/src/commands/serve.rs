@@ -1,7 +1,12 @@
 //! `weft serve`: the workbench in a browser, and the API.
 
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use anyhow::Context as _;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use weft_engine::{Clock, Home};
@@ -12,7 +17,7 @@ use weft_store::audit::Category;
 use crate::backstage::Program;
 use crate::commands::LET_FINISH;
 use crate::commands::audit::note_change;
-use crate::commands::sources::open_browser;
+use crate::commands::sources::show_in_browser;
 use crate::exit::Exit;
 use crate::serve_args::{ServeArgs, ServeCommand, TokensCommand};
 use crate::show::columns::columns;
@@ -47,15 +52,15 @@ async fn serve(args: ServeArgs) -> anyhow::Result<Exit> {
     // What is printed can be opened as it is, and read by programs.
     out::stdout(&format!("{}\n", listening.url_with_token));
     tell("The address lets a browser in once for all: keep it to yourself. Ctrl+C ends the server.");
+    tell(&format!("Programs ask at {} with `weft serve tokens show`.", listening.url));
     if !listening.address.ip().is_loopback() && args.insecure {
         tell("Other machines can reach it, and whoever is between can read everything.");
     }
     if args.assets.is_none() && !weft_server::assets::has_app() {
         tell("This Weft was built without its web app; `make web build` in its source folder builds both.");
     }
-    if args.open {
-        open_browser(&listening.url_with_token);
-    }
+    // Gone when the server ends, if not before.
+    let _invitation = args.open.then(|| Invitation::show(&opened.home, &listening.url_with_token)).transpose()?;
     let backstage = Arc::new(Program { home: opened.home.clone(), workspace: opened.workspace.clone() });
     let parts = Parts {
         engine: opened.engine,
@@ -79,6 +84,47 @@ async fn serve(args: ServeArgs) -> anyhow::Result<Exit> {
     });
     server.serve(parts, stop).await?;
     Ok(Exit::Done)
+}
+
+/// A page for the owner's eyes only that leads a browser in. Whatever is on a command line, everybody
+/// on the machine can read, so the address with the token is not.
+struct Invitation(PathBuf);
+
+/// By then the browser has read it.
+const INVITED_FOR: Duration = Duration::from_secs(60);
+
+impl Invitation {
+    fn show(home: &Home, address: &str) -> anyhow::Result<Self> {
+        let path = home.state.join(format!("open-{}.html", std::process::id()));
+        write_page(&path, address).with_context(|| format!("cannot write `{}`", path.display()))?;
+        let invitation = Self(path.clone());
+        show_in_browser(path.as_os_str());
+        tokio::spawn(async move {
+            tokio::time::sleep(INVITED_FOR).await;
+            drop(std::fs::remove_file(path));
+        });
+        Ok(invitation)
+    }
+}
+
+impl Drop for Invitation {
+    fn drop(&mut self) {
+        drop(std::fs::remove_file(&self.0));
+    }
+}
+
+fn write_page(path: &Path, address: &str) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let _ = std::fs::remove_file(path);
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    write!(
+        file,
+        "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Weft</title>\n<meta name=\"referrer\" \
+         content=\"no-referrer\">\n<meta http-equiv=\"refresh\" content=\"0;url={address}\">\n<p><a \
+         href=\"{address}\">Go on to Weft</a></p>\n"
+    )
 }
 
 fn tokens(command: TokensCommand) -> anyhow::Result<Exit> {

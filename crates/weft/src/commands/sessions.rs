@@ -139,7 +139,8 @@ fn show(engine: &Engine, session: SessionId, events: bool, json: bool) -> anyhow
     }
     if !json && !events {
         for ask in transcript.asks() {
-            let view = CardView { ask, chosen: &[], writing: false, behind: 0, detail_rows: 20, keys: false };
+            let view =
+                CardView { ask, chosen: &[], writing: false, behind: 0, detail_rows: 20, keys: false, problem: None };
             out::print(&[Line::blank()]);
             out::print(&card_lines(&view, &look));
             out::print(&note(&format!("Answer with: `weft answer {} ANSWER`", ask.id), &look));

@@ -248,14 +248,21 @@ async fn login(source: &Arc<Source>) -> anyhow::Result<()> {
 }
 
 /// Where there is no browser, the person has the address.
-#[allow(clippy::disallowed_methods, reason = "a browser belongs to the person, not to a tool")]
 pub fn open_browser(address: &str) {
     let is_web = address.starts_with("https://") || address.starts_with("http://");
-    if !is_web || std::env::var_os("DISPLAY").is_none() && std::env::var_os("WAYLAND_DISPLAY").is_none() {
+    if is_web {
+        show_in_browser(address.as_ref());
+    }
+}
+
+/// The same for a page on disk.
+#[allow(clippy::disallowed_methods, reason = "a browser belongs to the person, not to a tool")]
+pub fn show_in_browser(place: &std::ffi::OsStr) {
+    if std::env::var_os("DISPLAY").is_none() && std::env::var_os("WAYLAND_DISPLAY").is_none() {
         return;
     }
     let quiet = std::process::Stdio::null;
-    let _ = std::process::Command::new("xdg-open").arg(address).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
+    let _ = std::process::Command::new("xdg-open").arg(place).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
 }
 
 fn secret(home: &Home, settings: &weft_engine::Config, name: &str) -> anyhow::Result<()> {

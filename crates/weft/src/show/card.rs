@@ -1,12 +1,13 @@
 //! The card of an open ask: the question, what exactly it is about, and the ways to answer.
 
 use weft_core::ask::Grant;
+use weft_core::form::{self, Field, FieldKind};
 use weft_core::{Ask, AskKind};
 
 use super::clean::{clean_row, visible};
 use super::diff::{SHOWN_LINES, cap_lines, diff_lines};
 use super::rows::sentence;
-use super::style::{ACCENT, BOLD, DIM, Line, Look, PLAIN, Span, Style};
+use super::style::{ACCENT, BAD, BOLD, DIM, Line, Look, PLAIN, Span, Style};
 use super::width::wrap;
 
 /// How the card is shown right now.
@@ -23,6 +24,8 @@ pub struct CardView<'a> {
     pub detail_rows: usize,
     /// Whether it can be answered by pressing keys.
     pub keys: bool,
+    /// What is wrong with what was written so far.
+    pub problem: Option<&'a str>,
 }
 
 pub fn card_lines(view: &CardView<'_>, look: &Look) -> Vec<Line> {
@@ -39,12 +42,25 @@ pub fn card_lines(view: &CardView<'_>, look: &Look) -> Vec<Line> {
                 rows.extend(approval_choices(grant.as_ref(), view.writing, hides, room));
             }
         }
+        AskKind::Form { fields } => {
+            rows.extend(fields.iter().flat_map(|field| field_lines(field, room)));
+            if view.keys {
+                let text = match fields.as_slice() {
+                    [_] => "Type an answer and press Enter; `decline` answers nothing.",
+                    _ => "Type name=value for each, with ; between them, and press Enter; `decline` answers nothing.",
+                };
+                rows.extend(hint(text, room));
+            }
+        }
         AskKind::Question { options, several } => {
             rows.extend(option_lines(options, *several, view.chosen, room, look));
             if view.keys {
                 rows.extend(question_hint(options.len(), *several, room));
             }
         }
+    }
+    if let Some(problem) = view.problem {
+        rows.extend(wrap(&[Span::new(clean_row(problem), BAD)], room));
     }
     if view.behind > 0 {
         let questions = if view.behind == 1 { "question" } else { "questions" };
@@ -105,6 +121,7 @@ const fn ways_to_answer(kind: &AskKind) -> &'static str {
         AskKind::Approval { grant: Some(Grant::Tool { .. } | Grant::Command { .. }), .. } => "yes|session|no",
         AskKind::Approval { grant: None, .. } => "yes|no",
         AskKind::Question { .. } => "ANSWER",
+        AskKind::Form { .. } => "NAME=VALUE;…|decline",
     }
 }
 
@@ -112,7 +129,7 @@ pub const fn ways_to_say_yes(kind: &AskKind) -> &'static str {
     match kind {
         AskKind::Approval { grant: Some(Grant::Rules { .. }), .. } => "yes, session, always",
         AskKind::Approval { grant: Some(Grant::Tool { .. } | Grant::Command { .. }), .. } => "yes, session",
-        AskKind::Approval { grant: None, .. } | AskKind::Question { .. } => "yes",
+        AskKind::Approval { grant: None, .. } | AskKind::Question { .. } | AskKind::Form { .. } => "yes",
     }
 }
 
@@ -191,6 +208,33 @@ fn option_lines(options: &[String], several: bool, chosen: &[usize], room: usize
         }
     }
     rows
+}
+
+/// A field of a form: its name, what it is, and what can be said.
+fn field_lines(field: &Field, room: usize) -> Vec<Line> {
+    let mut words =
+        vec![Span::new(format!("{}: ", clean_row(&field.name)), ACCENT), Span::new(clean_row(&field.title), PLAIN)];
+    if let Some(description) = &field.description {
+        words.push(Span::new(format!(". {}", clean_row(description)), PLAIN));
+    }
+    let kind = match &field.kind {
+        FieldKind::Text { .. } => String::new(),
+        FieldKind::Number { integer: true, .. } => "a whole number".to_owned(),
+        FieldKind::Number { integer: false, .. } => "a number".to_owned(),
+        FieldKind::Flag => "yes or no".to_owned(),
+        FieldKind::Choice { options, several } => {
+            let titles: Vec<String> = options.iter().map(|option| clean_row(&option.title)).collect();
+            format!("{}{}", if *several { "any of " } else { "" }, titles.join(" / "))
+        }
+    };
+    let default = field.default.as_ref().map(|default| format!("else {}", clean_row(&form::shown(default))));
+    let optional = (!field.required && default.is_none()).then(|| "optional".to_owned());
+    let notes: Vec<String> =
+        [Some(kind), default, optional].into_iter().flatten().filter(|note| !note.is_empty()).collect();
+    if !notes.is_empty() {
+        words.push(Span::new(format!(" ({})", notes.join(", ")), DIM));
+    }
+    wrap(&words, room)
 }
 
 fn question_hint(options: usize, several: bool, room: usize) -> Vec<Line> {

@@ -39,7 +39,8 @@ fn cards(look: &Look) -> String {
     let one = ask(AskKind::Question { options: options.clone(), several: false }, "Which database should it use?");
     let several = ask(AskKind::Question { options, several: true }, "Which databases should it support?");
     let open = ask(AskKind::Question { options: vec![], several: false }, "What is the project called?");
-    let view = |ask| CardView { ask, chosen: &[], writing: false, behind: 0, detail_rows: 20, keys: true };
+    let view =
+        |ask| CardView { ask, chosen: &[], writing: false, behind: 0, detail_rows: 20, keys: true, problem: None };
     let views = [
         view(&run),
         CardView { writing: true, behind: 2, ..view(&run) },

@@ -210,7 +210,7 @@ pub fn restored(restored: &FilesRestored) -> String {
     let turns = match turns.as_slice() {
         [turn] => format!("turn {turn}"),
         [first, .., last] => format!("turns {first} to {last}"),
-        [] => "nothing".to_owned(),
+        [] => "a single file".to_owned(),
     };
     let words = match restored.way {
         Way::Undo => "Took back",
@@ -257,6 +257,10 @@ pub fn answered_rows(question: &str, answer: &Answer, look: &Look) -> Vec<Line> 
         Answer::Reject { message: None } => "no".to_owned(),
         Answer::Reject { message: Some(message) } => format!("no: {}", clean_row(message)),
         Answer::Text { text } => clean_row(text),
+        Answer::Form { values } => {
+            let shown = values.iter().map(|(name, value)| format!("{name}={}", weft_core::form::shown(value)));
+            clean_row(&shown.collect::<Vec<_>>().join("; "))
+        }
     };
     let mut text = sentence(question, DIM, look);
     text.push(Span::new(format!(" {} {words}", look.sign("→", "->")), PLAIN));

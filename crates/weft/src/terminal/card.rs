@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use weft_core::ask::Grant;
+use weft_core::form::{self, FieldProblem};
 use weft_core::{Answer, Ask, AskId, AskKind, Choice};
 
 use super::editor::Editor;
@@ -30,6 +31,8 @@ pub struct CardKeys {
     /// What was being typed when the card came; put back when it goes.
     draft: Option<String>,
     last_typed: Option<Instant>,
+    /// What is wrong with what was typed.
+    pub problem: Option<String>,
     /// When the card appeared.
     since: Option<Instant>,
 }
@@ -66,6 +69,7 @@ impl CardKeys {
         self.shown = first;
         self.since = Some(Instant::now());
         self.answered = false;
+        self.problem = None;
         self.chosen.clear();
         if self.writing {
             editor.take();
@@ -124,11 +128,20 @@ impl CardKeys {
             KeyCode::Enter if key.modifiers.is_empty() => {
                 let text = editor.take().trim().to_owned();
                 self.writing = false;
+                self.problem = None;
                 if text.is_empty() {
                     return Some(CardOutcome::Nothing);
                 }
-                let answer = answer_in_words(&ask.kind, &text);
-                Some(self.answer(ask, answer))
+                match answer_in_words(&ask.kind, &text) {
+                    Ok(answer) => Some(self.answer(ask, answer)),
+                    Err(problem) => {
+                        // It is put right where it was written.
+                        self.problem = Some(problem.to_string());
+                        self.writing = true;
+                        editor.set(text);
+                        Some(CardOutcome::Nothing)
+                    }
+                }
             }
             _ => None,
         }
@@ -136,6 +149,7 @@ impl CardKeys {
 
     fn letter(&mut self, letter: char, ask: &Ask, editor: &mut Editor) -> CardOutcome {
         match &ask.kind {
+            AskKind::Form { .. } => {}
             AskKind::Approval { detail, grant, .. } => match letter.to_ascii_lowercase() {
                 'y' => return self.answer(ask, Answer::Approve { scope: Choice::Once }),
                 's' if grant.is_some() => return self.answer(ask, Answer::Approve { scope: Choice::Session }),
@@ -185,7 +199,7 @@ impl CardKeys {
                 let text = chosen.collect::<Vec<_>>().join(", ");
                 self.answer(ask, Answer::Text { text })
             }
-            AskKind::Question { .. } | AskKind::Approval { .. } => CardOutcome::Nothing,
+            AskKind::Question { .. } | AskKind::Approval { .. } | AskKind::Form { .. } => CardOutcome::Nothing,
         }
     }
 
@@ -207,9 +221,11 @@ impl CardKeys {
 }
 
 /// Words as an answer: to an approval they are a no that says what to do instead; to a question the
-/// numbers of options stand for the options.
-pub fn answer_in_words(kind: &AskKind, text: &str) -> Answer {
-    match kind {
+/// numbers of options stand for the options; to a form they are its values.
+pub fn answer_in_words(kind: &AskKind, text: &str) -> Result<Answer, FieldProblem> {
+    Ok(match kind {
+        AskKind::Form { .. } if text == "decline" => Answer::Reject { message: None },
+        AskKind::Form { fields } => Answer::Form { values: form::read_all(fields, text)? },
         AskKind::Approval { .. } => Answer::Reject { message: Some(text.to_owned()) },
         AskKind::Question { options, several } => {
             let numbers: Option<Vec<usize>> =
@@ -224,7 +240,7 @@ pub fn answer_in_words(kind: &AskKind, text: &str) -> Answer {
             };
             Answer::Text { text }
         }
-    }
+    })
 }
 
 /// An approval answered by a word and Enter.
@@ -233,6 +249,6 @@ fn short_answer(draft: &str, kind: &AskKind) -> Option<char> {
         (AskKind::Approval { .. }, "y" | "yes") => Some('y'),
         (AskKind::Approval { .. }, "n" | "no") => Some('n'),
         (AskKind::Approval { grant: Some(_), .. }, "s") => Some('s'),
-        (AskKind::Approval { .. } | AskKind::Question { .. }, _) => None,
+        (AskKind::Approval { .. } | AskKind::Question { .. } | AskKind::Form { .. }, _) => None,
     }
 }

@@ -133,6 +133,7 @@ impl Chat {
             behind: asks.len() - 1,
             detail_rows: self.height.saturating_sub(12).max(2),
             keys: true,
+            problem: self.card.problem.as_deref(),
         };
         card_lines(&view, &self.look)
     }

@@ -34,16 +34,17 @@ fn open_ask(world: &World) -> (String, Value) {
 fn a_form_is_answered_from_another_terminal() {
     let world = world(vec![call("mcp__every__trigger-elicitation-request", json!({})), text("Done.")]);
     let child = start(&world);
-    let (first, ask) = open_ask(&world);
+    let (id, ask) = open_ask(&world);
     let question = ask["question"].as_str().unwrap();
-    assert!(question.starts_with("The source `every` asks:") && question.contains("legal name"), "{question}");
-    world.weft(&["answer", &first, "Ada"]).expect(0).says("goes on with it");
-    let (second, ask) = open_ask(&world);
-    assert_eq!(ask["kind"]["options"], json!(["Yes", "No"]));
-    world.weft(&["answer", &second, "decline"]).expect(0);
+    assert!(question.starts_with("The source `every` asks:"), "{question}");
+    let fields = ask["kind"]["fields"].as_array().unwrap();
+    assert!(fields[0]["required"] == true && fields[0].to_string().contains("legal name"), "{ask}");
+    world.weft(&["asks"]).expect(0).says("name=…");
+    world.weft(&["answer", &id, "check=perhaps"]).expect(2);
+    world.weft(&["answer", &id, "name=Ada; check=yes"]).expect(0).says("goes on with it");
     let ran = finish(child).expect(0);
     assert!(types(&ran.events()).contains(&"ask_answered"));
-    assert!(world.server.requests()[2].last_results[0].contains("decline"), "{:?}", world.server.requests()[2]);
+    assert!(world.server.requests()[2].last_results[0].contains("Ada"), "{:?}", world.server.requests()[2]);
     world.weft(&["asks"]).expect(0).says("No question waits");
 }
 
@@ -53,7 +54,7 @@ fn an_answer_that_is_lost_on_its_way_is_not_called_recorded() {
     let child = start(&world);
     let (ask, _) = open_ask(&world);
     signal(&child, rustix::process::Signal::STOP);
-    let answering = world.command(&["answer", &ask, "Ada"]).spawn().unwrap();
+    let answering = world.command(&["answer", &ask, "name=Ada"]).spawn().unwrap();
     // Taken by somebody who does not live to write it down.
     let letter = world.home.path().join("weft/answers").join(world.session()).join(format!("{ask}.json"));
     wait_until("the letter", || std::fs::remove_file(&letter).ok());
@@ -116,7 +117,9 @@ fn where_nobody_can_answer_a_question_is_declined_at_once() {
     let ask_model = call("mcp__every__trigger-sampling-request", json!({"prompt": "the weather", "maxTokens": 50}));
     let world = world(vec![call("mcp__every__trigger-elicitation-request", json!({})), ask_model, text("Done.")]);
     let ran = world.weft(&["run", "--mode", "auto", "go"]).expect(0);
-    ran.says("legal name").says("Let the source `every` ask the model").says("Declined, since nobody answers here.");
+    ran.says("Please provide inputs")
+        .says("Let the source `every` ask the model")
+        .says("Declined, since nobody answers here.");
     let requests = world.server.requests();
     assert!(requests[2].last_results[0].contains("decline"), "{:?}", requests[2].last_results);
     assert!(requests[3].last_results[0].contains("did not agree"), "{:?}", requests[3].last_results);

@@ -25,8 +25,10 @@ impl Served {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (base, token) = line.trim().split_once("/?token=").unwrap_or_else(|| panic!("no address in {line:?}"));
-        let address = base.strip_prefix("http://").unwrap().to_owned();
-        Self { child, address, token: token.to_owned() }
+        // The name is for browsers, who lead it to this machine by themselves.
+        let (name, port) = base.strip_prefix("http://").unwrap().rsplit_once(':').unwrap();
+        assert!(name.starts_with("weft-") && name.ends_with(".localhost"), "{line}");
+        Self { child, address: format!("127.0.0.1:{port}"), token: token.to_owned() }
     }
 
     fn kill(&mut self) {
@@ -211,6 +213,9 @@ fn settings_sources_and_the_state_of_things_are_there_for_a_browser() {
     let (status, settings) = served.send("PATCH", "settings", &json!({ "mode": "safe", "limits.rounds": 7 }));
     assert_eq!((status, settings["values"]["mode"].as_str()), (200, Some("safe")), "{settings}");
     assert_eq!(settings["values"]["limits.rounds"], 7);
+    // A session that begins now begins so.
+    let (_, begun) = served.send("POST", "sessions", &json!({}));
+    assert_eq!(begun["mode"], "safe", "{begun}");
     assert_eq!(served.send("PATCH", "settings", &json!({ "mode": null })).1["values"]["mode"], "ask");
     assert_eq!(served.send("PATCH", "settings", &json!({ "hooks": [{ "command": "evil" }] })).0, 400);
     let source = json!({ "name": "docs", "url": "http://127.0.0.1:1/mcp" });
@@ -227,4 +232,30 @@ fn settings_sources_and_the_state_of_things_are_there_for_a_browser() {
     let models = served.get("models");
     assert_eq!(models["default"], crate::world::MODEL);
     assert!(!models.to_string().contains("test-key"), "{models}");
+}
+
+#[test]
+fn the_browser_is_opened_without_the_token_on_a_command_line() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new(vec![text("hi")]);
+    let tools = world.folder.path().join("tools");
+    std::fs::create_dir(&tools).unwrap();
+    let opened = world.folder.path().join("opened");
+    let script = format!("#!/bin/sh\nprintf '%s' \"$*\" > {0}.new && mv {0}.new {0}\n", opened.display());
+    std::fs::write(tools.join("xdg-open"), script).unwrap();
+    std::fs::set_permissions(tools.join("xdg-open"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
+    let mut command = world.command(&["serve", "--addr", "127.0.0.1:0", "--open"]);
+    let mut child = command.env("PATH", path).env("DISPLAY", ":0").stderr(Stdio::inherit()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim();
+    let page = wait_until("the browser", || std::fs::read_to_string(&opened).ok());
+    let token = address.split_once("?token=").unwrap().1;
+    assert!(!page.contains(token) && !page.contains("localhost"), "{page}");
+    assert_eq!(std::fs::metadata(&page).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(std::fs::read_to_string(&page).unwrap().contains(&format!("0;url={address}\"")));
+    signal(&child, Signal::TERM);
+    assert_eq!(finish(child).code, Some(0));
+    assert!(!std::path::Path::new(&page).exists(), "the page with the token stayed");
 }

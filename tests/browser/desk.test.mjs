@@ -1,0 +1,244 @@
+// What sessions make, forms, the person's own order among sessions, and who gets in.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { barriers, closeBrowser, count, idle, inWorld, say, shoot, text } from './harness.mjs';
+
+after(closeBrowser);
+const panel = async (page, tab) => {
+  if ((await count(page, '[role=tablist]')) === 0) await page.getByRole('button', { name: 'Panel', exact: true }).click();
+  await page.getByRole('tab', { name: tab }).click();
+};
+
+inWorld('what a session made is there with its versions, and a single file is taken back', { mode: 'auto' }, async (world) => {
+  const page = await world.page();
+  await say(page, 'Please make a plan.');
+  await text(page, 'The plan is there.');
+  await idle(page);
+  await say(page, 'Please change the plan.');
+  await text(page, 'The plan is another.');
+  await idle(page);
+  await panel(page, 'Artifacts');
+  await page.locator('.artifact', { hasText: 'plan.md' }).waitFor();
+  assert.equal(await count(page, '.artifact'), 3);
+  await shoot(page, 'artifacts', { phone: true });
+  assert.deepEqual(await barriers(page), []);
+  await page.locator('.artifact', { hasText: /plan\.md.*2 versions/ }).click();
+  await page.locator('.artifact-page').getByRole('heading', { name: 'The plan' }).waitFor();
+  assert.equal(await page.locator('.artifact-page .answer strong').innerText(), 'another');
+  await shoot(page, 'artifact', { phone: true });
+  assert.deepEqual(await barriers(page), []);
+  await page.getByLabel('Version').selectOption({ index: 0 });
+  await page.locator('.artifact-page .answer strong', { hasText: 'one' }).waitFor();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download' }).click()]);
+  assert.equal(download.suggestedFilename(), 'plan.md');
+  assert.match(readFileSync(await download.path(), 'utf8'), /First \*\*one\*\* thing/);
+  await page.getByRole('button', { name: 'All artifacts' }).click();
+  await page.locator('.artifact', { hasText: 'drawing.svg' }).click();
+  await page.locator('.artifact-image').evaluate((image) => image.decode());
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+
+  await panel(page, 'Files');
+  const file = page.locator('.panel-body .diff-file', { hasText: 'plan.md' });
+  await file.getByRole('button', { name: 'Undo this file' }).click();
+  await text(page, /Took back a single file: plan\.md/);
+  await file.waitFor({ state: 'detached' });
+  assert.ok(!existsSync(join(world.workspace, 'plan.md')) && existsSync(join(world.workspace, 'numbers.csv')));
+  await page.getByRole('button', { name: 'Redo' }).first().click();
+  await file.waitFor();
+  assert.match(readFileSync(join(world.workspace, 'plan.md'), 'utf8'), /another/);
+});
+
+inWorld('a form is filled in, checked field by field, and sent as one answer', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'Please fill in the form.');
+  const card = page.locator('[data-ask]');
+  await card.waitFor();
+  await shoot(page, 'form', { phone: true });
+  assert.deepEqual(await barriers(page), []);
+  await card.getByRole('button', { name: 'Send' }).click();
+  assert.equal(await card.getByRole('alert').count(), 2);
+  assert.ok(await page.evaluate(() => document.activeElement?.matches('[data-field="0"]')), 'the first wrong field has the focus');
+  await card.getByLabel('Name').fill('Ada Lovelace');
+  await card.getByLabel('Copies').fill('12');
+  await card.getByLabel(/Mail address/).fill('nobody');
+  await card.getByRole('button', { name: 'Send' }).click();
+  await card.getByText('At most 9.').waitFor();
+  await card.getByText('This is no mail address.').waitFor();
+  await shoot(page, 'form-wrong');
+  assert.deepEqual(await barriers(page), []);
+  await card.getByLabel('Copies').fill('3');
+  await card.getByLabel(/Mail address/).fill('ada@example.org');
+  await card.getByRole('button', { name: 'Letter' }).click();
+  await card.getByLabel('Send it today').check();
+  await card.getByRole('button', { name: 'Send' }).click();
+  await text(page, 'The form is noted.');
+  const session = page.url().split('/s/')[1].split('?')[0];
+  const { events } = await world.api(`sessions/${session}/log`);
+  const answered = events.find((event) => event.type === 'ask_answered');
+  assert.deepEqual(answered.answer.values, { name: 'Ada Lovelace', copies: 3, mail: 'ada@example.org', paper: 'letter', urgent: true });
+});
+
+inWorld('sessions are kept in order with labels in a tree, own statuses and saved views', {}, async (world) => {
+  const page = await world.page();
+  const ids = [];
+  for (const words of ['hello one', 'hello two', 'hello three']) {
+    await page.goto(`${world.origin}/`);
+    await say(page, words);
+    await page.locator('.row-end').waitFor();
+    ids.push(new URL(page.url()).pathname.split('/').pop());
+  }
+  const mark = (id, change) => world.api(`sessions/${id}`, { method: 'PATCH', body: JSON.stringify(change) });
+  await mark(ids[0], { labels: ['work'], title: 'One' });
+  await mark(ids[1], { labels: ['work/urgent'], title: 'Two' });
+  await mark(ids[2], { labels: ['home'], title: 'Three' });
+  await page.reload();
+  const filter = () => page.getByRole('button', { name: 'Views and filters' }).click();
+  const entries = (number) => page.waitForFunction((wanted) => document.querySelectorAll('.list .entry-link').length === wanted, number);
+  await filter();
+  await shoot(page, 'filter', { phone: false });
+  await page.getByRole('menuitem', { name: /^work 2/ }).click();
+  await entries(2);
+  await filter();
+  await page.getByRole('menuitem', { name: 'Save this view…' }).click();
+  await page.getByRole('textbox', { name: 'Save this view' }).fill('My work');
+  await page.keyboard.press('Enter');
+  await page.locator('.filters .pill', { hasText: 'My work' }).waitFor();
+  await page.getByRole('button', { name: 'Show all sessions' }).click();
+  await entries(3);
+
+  await filter();
+  await page.getByRole('menuitem', { name: 'Edit statuses…' }).click();
+  await page.getByRole('textbox', { name: 'Statuses' }).fill('Blocked, Shipped');
+  await page.keyboard.press('Enter');
+  await page.locator('.entry', { hasText: 'Three' }).locator('.entry-menu').click({ force: true });
+  await page.getByRole('menuitem', { name: /Status/ }).click();
+  await page.getByRole('menuitem', { name: 'Shipped' }).click();
+  await text(page, /· Shipped/);
+  // Another browser finds the same views and words.
+  const other = await world.page();
+  await other.getByRole('button', { name: 'Views and filters' }).click();
+  await other.getByRole('menuitem', { name: 'Shipped' }).click();
+  await other.waitForFunction(() => document.querySelectorAll('.list .entry-link').length === 1);
+  await other.getByRole('button', { name: 'Views and filters' }).click();
+  await other.getByRole('menuitem', { name: 'My work' }).waitFor();
+});
+
+inWorld('ten thousand sessions scroll smoothly', {}, async (world) => {
+  const page = await world.page();
+  await page.locator('[data-composer]').waitFor();
+  const made = Date.now();
+  const row = (index) => ({
+    id: index.toString(36).padStart(12, '0'), title: `Session number ${index}`, preview: null, app: 'chat', agent: 'weft', workspace: '/w/project', status: 'idle', labels: index % 7 ? [] : ['work/urgent'], flag: null,
+    archived: false, deleted: false, unread: index % 5 === 0, asks_open: 0, cost_usd: index / 1000, tokens: 10, turns: 1, seq: 9, created_at: made, updated_at: made - index * 60_000, model: 'm/m', mode: 'ask', parent: null, forked_at: null, begun: true,
+  });
+  const counts = { waiting: 0, running: 0, unread: 2000, total: 10_000 };
+  await page.route('**/api/v1/sessions?**', (route) => {
+    const from = Number(new URL(route.request().url()).searchParams.get('cursor') || 0);
+    const sessions = Array.from({ length: Math.min(200, 10_000 - from) }, (_, index) => row(from + index));
+    return route.fulfill({ json: { sessions, next: from + 200 < 10_000 ? String(from + 200) : null, counts } });
+  });
+  await page.reload();
+  await page.locator('.list .entry-link').first().waitFor();
+  const found = await page.evaluate(async () => {
+    const long = [];
+    const observer = new PerformanceObserver((list) => long.push(...list.getEntries().map((entry) => entry.duration)));
+    observer.observe({ entryTypes: ['longtask'] });
+    const scroller = document.querySelector('.list .scroll');
+    const frames = [];
+    let last = performance.now();
+    const start = last;
+    while (scroller.scrollHeight < 9_900 * 60 || scroller.scrollTop < scroller.scrollHeight - scroller.clientHeight - 4) {
+      if (performance.now() - start > 60_000) break;
+      scroller.scrollTop += 1_400;
+      await new Promise(requestAnimationFrame);
+      const now = performance.now();
+      frames.push(now - last);
+      last = now;
+    }
+    frames.sort((a, b) => a - b);
+    observer.disconnect();
+    return { height: scroller.scrollHeight, frames: frames.length, median: frames[Math.floor(frames.length / 2)], p95: frames[Math.floor(frames.length * 0.95)], long: long.map(Math.round), rows: document.querySelectorAll('.list .entry').length, seconds: (performance.now() - start) / 1000 };
+  });
+  console.log(`10,000 sessions: ${JSON.stringify(found)}`);
+  assert.ok(found.height >= 9_900 * 60, 'not all sessions were loaded');
+  assert.ok(found.rows < 60, `${found.rows} rows are in the page`);
+  assert.ok(found.p95 < 60, `a frame takes ${found.p95} ms`);
+  assert.ok(Math.max(0, ...found.long) < 200, `long tasks: ${found.long}`);
+});
+
+inWorld('settings take effect at once, and a backup is made from them', {}, async (world) => {
+  const page = await world.page();
+  await page.goto(`${world.origin}/settings/storage`);
+  await page.getByRole('button', { name: 'Back up now' }).click();
+  await text(page, 'Backup made and checked.');
+  await page.locator('td code', { hasText: /^weft-\d+-\d+\.db$/ }).waitFor();
+  await shoot(page, 'settings-backups', { phone: true });
+  assert.deepEqual(await barriers(page), []);
+  await page.goto(`${world.origin}/settings/permissions`);
+  await page.getByLabel('Mode', { exact: true }).selectOption('safe');
+  await text(page, 'Saved: Mode.');
+  await page.getByLabel(/Needs no question/).fill('write **');
+  await page.locator('form.setting', { has: page.getByLabel(/Needs no question/) }).getByRole('button', { name: 'Save' }).click();
+  await text(page, 'Saved: Needs no question.');
+  await page.getByLabel('Mode', { exact: true }).selectOption('ask');
+  await page.waitForTimeout(300);
+  await page.goto(`${world.origin}/`);
+  // The rule that was just saved lets it through without a question.
+  await say(page, 'Please write it.');
+  await text(page, 'The note is dealt with.');
+  assert.equal(await count(page, '[data-ask]'), 0);
+  assert.ok(existsSync(join(world.workspace, 'note.md')));
+});
+
+inWorld('the trace shows deltas while they come, where wanted', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'Tell it slowly.');
+  await panel(page, 'Trace');
+  await page.getByRole('button', { name: 'Deltas' }).click();
+  await page.getByRole('log', { name: 'Deltas' }).getByText(/text/).first().waitFor();
+  await shoot(page, 'deltas');
+  assert.deepEqual(await barriers(page), []);
+});
+
+inWorld('another server of this machine neither gets the cookie nor does its page get in', {}, async (world) => {
+  const page = await world.page();
+  await page.locator('[data-composer]').waitFor();
+  assert.match(page.url(), /^http:\/\/weft-[0-9a-f]+\.localhost:/);
+  const heard = [];
+  const other = createServer((request, response) => {
+    heard.push(request.headers.cookie ?? '');
+    response.setHeader('content-type', 'text/html');
+    response.end('<!doctype html><title>Other</title><p>Another server</p>');
+  });
+  await new Promise((done) => other.listen(0, '127.0.0.1', done));
+  const port = other.address().port;
+  try {
+    for (const name of ['127.0.0.1', 'localhost']) {
+      const elsewhere = await page.context().newPage();
+      await elsewhere.goto(`http://${name}:${port}/`);
+      const answers = await elsewhere.evaluate(async (origins) => {
+        const answers = [];
+        for (const origin of origins) {
+          answers.push(await fetch(`${origin}/api/v1/sessions`, { credentials: 'include' }).then((response) => response.status, () => 'refused'));
+          answers.push(await fetch(`${origin}/api/v1/sessions`, { method: 'POST', mode: 'no-cors', credentials: 'include', body: '{}' }).then((response) => response.type, () => 'refused'));
+        }
+        return answers;
+      }, [world.origin, `http://127.0.0.1:${world.port}`]);
+      assert.ok(answers.every((answer) => answer === 'refused' || answer === 'opaque'), answers.join());
+      // Who follows a link from there is still signed in.
+      await elsewhere.evaluate((address) => { location.href = address; }, `${world.origin}/settings/about`);
+      await elsewhere.getByText(/^Version/).waitFor();
+      await elsewhere.close();
+    }
+    assert.ok(heard.length >= 2 && heard.every((cookie) => !cookie.includes('weft_')), `the cookie went elsewhere: ${heard}`);
+    assert.equal((await world.api('sessions')).counts.total, 0, 'a page of another server began a session');
+    const plain = await page.context().newPage();
+    await plain.goto(`http://127.0.0.1:${world.port}/`);
+    await plain.getByText('This Weft is locked').waitFor();
+  } finally {
+    other.close();
+  }
+});

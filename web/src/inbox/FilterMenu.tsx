@@ -1,0 +1,77 @@
+/** Which sessions the list shows: the usual views, those the person saved, statuses of their own, labels as a tree. */
+import * as Menu from '@radix-ui/react-dropdown-menu';
+import { BookmarkPlus, BookmarkX, ListFilter as FilterIcon, Pencil } from 'lucide-react';
+import { useKeepViews, useViews, type ListFilter, type SavedView } from '../api/queries';
+import { askText } from '../shell/prompt';
+import { labelTree } from './groups';
+
+const USUAL: [string, ListFilter][] = [
+  ['All sessions', { view: 'inbox' }],
+  ['Waiting for you', { view: 'inbox', status: 'waiting' }],
+  ['Running', { view: 'inbox', status: 'running' }],
+  ['Failed', { view: 'inbox', status: 'failed' }],
+  ['Archived', { view: 'archived' }],
+  ['Deleted', { view: 'deleted' }],
+];
+
+export function filterOf(view: SavedView): ListFilter {
+  const kind = view.view === 'archived' || view.view === 'all' ? view.view : 'inbox';
+  return { view: kind, status: view.status ?? undefined, label: view.label ?? undefined, flag: view.flag ?? undefined, workspace: view.workspace ?? undefined };
+}
+
+const parts = (filter: ListFilter) => [filter.view, filter.status, filter.label, filter.flag, filter.workspace];
+export const sameFilter = (one: ListFilter, other: ListFilter) => parts(one).every((part, index) => (part ?? '') === (parts(other)[index] ?? ''));
+
+/** What the list shows, in words; nothing for all of it. */
+export function filterWords(filter: ListFilter, saved: readonly SavedView[]): string | null {
+  if (sameFilter(filter, { view: 'inbox' })) return null;
+  const named = saved.find((view) => sameFilter(filterOf(view), filter))?.name ?? USUAL.find(([, usual]) => sameFilter(usual, filter))?.[0];
+  return named ?? ([filter.view === 'inbox' ? null : filter.view, filter.status, filter.flag, filter.label].filter(Boolean).join(' · ') || null);
+}
+
+export function FilterMenu({ filter, onChange }: { filter: ListFilter; onChange: (filter: ListFilter) => void }) {
+  const views = useViews().data;
+  const keep = useKeepViews();
+  const saved = views?.views ?? [];
+  const statuses = views?.statuses ?? [];
+  const shown = saved.find((view) => sameFilter(filterOf(view), filter));
+  const special = !USUAL.some(([, usual]) => sameFilter(usual, filter));
+  const entry = (key: string, label: string, next: ListFilter, depth = 0, count?: number) => (
+    <Menu.Item key={key} className="menu-item" style={{ paddingLeft: 8 + depth * 14 }} onSelect={() => onChange(next)}>
+      <span className="grow cut">{label}</span>
+      {sameFilter(next, filter) ? <span className="hint">shown</span> : count !== undefined ? <span className="hint">{count}</span> : null}
+    </Menu.Item>
+  );
+  const save = async () => {
+    const name = (await askText({ title: 'Save this view', hint: 'It appears under this name in the filter, in every browser.', value: filterWords(filter, []) ?? '' }))?.trim();
+    if (!name) return;
+    const { view, status, label, flag, workspace } = filter;
+    keep.mutate({ statuses, views: [...saved.filter((other) => other.name !== name), { name, view, status, label, flag, workspace }] });
+  };
+  const edit = async () => {
+    const typed = await askText({ title: 'Statuses', hint: 'Your own words for where work stands, separated by commas.', value: statuses.join(', ') });
+    if (typed === null) return;
+    keep.mutate({ views: saved, statuses: [...new Set(typed.split(',').map((word) => word.trim()).filter(Boolean))] });
+  };
+  const tree = labelTree(views?.labels ?? []);
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="icon-button" aria-label="Views and filters" title="Views and filters"><FilterIcon /></Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Content className="menu filter-menu" align="end" sideOffset={4}>
+          {USUAL.map(([label, next]) => entry(label, label, next))}
+          {saved.length > 0 ? <Menu.Label className="menu-label">Your views</Menu.Label> : null}
+          {saved.map((view) => entry(`view ${view.name}`, view.name, filterOf(view)))}
+          {statuses.length > 0 ? <Menu.Label className="menu-label">Status</Menu.Label> : null}
+          {statuses.map((flag) => entry(`flag ${flag}`, flag, { ...filter, flag: filter.flag === flag ? undefined : flag }))}
+          {tree.length > 0 ? <Menu.Label className="menu-label">Labels</Menu.Label> : null}
+          {tree.map((node) => entry(`label ${node.name}`, node.label, { ...filter, view: filter.view === 'deleted' ? 'inbox' : filter.view, label: filter.label === node.name ? undefined : node.name }, node.depth, node.sessions))}
+          <div className="menu-line" />
+          {special && !shown ? <Menu.Item className="menu-item" onSelect={() => void save()}><BookmarkPlus /> Save this view…</Menu.Item> : null}
+          {shown ? <Menu.Item className="menu-item" onSelect={() => keep.mutate({ statuses, views: saved.filter((view) => view !== shown) })}><BookmarkX /> Forget “{shown.name}”</Menu.Item> : null}
+          <Menu.Item className="menu-item" onSelect={() => void edit()}><Pencil /> Edit statuses…</Menu.Item>
+        </Menu.Content>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
