@@ -29,6 +29,7 @@ pub fn overhead(weft: &Path) -> anyhow::Result<Vec<Line>> {
         outputs: None,
         also_writable: vec![],
         also_unreadable: vec![],
+        nested: vec![],
     };
     let policy = places.policy(Network::Off, Limits::default()).resolved()?;
     let mut order = Order::new(policy, &workspace, Layers::ALL);

@@ -246,6 +246,8 @@ pub enum StopReason {
     /// The provider wants to be called again with what it has said.
     Pause,
     Refusal,
+    /// It has nothing more to try, and what it said is that the request was not met.
+    Unable,
 }
 
 /// What a tool call touches, so that calls that could disturb each other run one after the other.
@@ -485,13 +487,22 @@ pub enum EndReason {
     },
 }
 
+/// How a turn ended, where it does not matter why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    Completed,
+    Interrupted,
+    /// By a limit or a failure.
+    Early,
+}
+
 impl EndReason {
-    pub const fn is_success(&self) -> bool {
+    pub const fn ending(&self) -> Ending {
         match self {
-            Self::Completed => true,
+            Self::Completed => Ending::Completed,
+            Self::Interrupted => Ending::Interrupted,
             Self::Truncated
             | Self::Refused
-            | Self::Interrupted
             | Self::RoundLimit { .. }
             | Self::ToolCallLimit { .. }
             | Self::TimeLimit { .. }
@@ -499,8 +510,12 @@ impl EndReason {
             | Self::CostLimit { .. }
             | Self::AllToolsFailed { .. }
             | Self::Stuck { .. }
-            | Self::ModelFailed { .. } => false,
+            | Self::ModelFailed { .. } => Ending::Early,
         }
+    }
+
+    pub const fn is_success(&self) -> bool {
+        matches!(self.ending(), Ending::Completed)
     }
 }
 

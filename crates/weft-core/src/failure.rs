@@ -150,8 +150,10 @@ impl Failure {
     }
 
     /// What the person can do about it.
-    pub const fn advice(&self) -> &'static str {
+    pub fn advice(&self) -> &'static str {
         match self.kind {
+            // The message names the provider, and the command with it.
+            FailureKind::Auth if self.message.contains("`weft auth ") => "Then `weft resume` goes on.",
             FailureKind::Auth => "Set a valid key with `weft auth PROVIDER`, then `weft resume`.",
             FailureKind::Forbidden => "This key may not use this model. Choose another with `--model`, or another key.",
             FailureKind::Quota => "The account has no credit left. Top it up, or choose another model with `--model`.",

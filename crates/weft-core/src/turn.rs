@@ -76,9 +76,10 @@ pub enum Input {
     },
     /// A call that runs has a question to a person.
     Inquire(Ask),
-    /// It does not want to know any more.
+    /// It does not want to know any more, or nobody is there to say.
     CloseInquiry {
         ask: AskId,
+        why: Withdrawn,
     },
     Sampled(Sampled),
     /// A summary is ready.
@@ -207,7 +208,7 @@ impl Machine {
             Input::ToolDone { call, outcome, output, millis } => self.tool_done(&call, outcome, output, millis),
             Input::Answer { ask, answer, by, proceed } => self.answer(ask, answer, by, proceed)?,
             Input::Inquire(ask) => self.inquire(ask)?,
-            Input::CloseInquiry { ask } => self.close_inquiry(ask),
+            Input::CloseInquiry { ask, why } => self.close_inquiry(ask, why),
             Input::Sampled(sampled) => self.sampled(sampled),
             Input::Compacted(compacted) => self.compacted(compacted),
             Input::Stop => self.stop(StopCause::Person),
@@ -487,7 +488,7 @@ impl Machine {
             _ if steered => self.next_round(),
             StopReason::Pause => self.next_round(),
             StopReason::Length => self.end_turn(EndReason::Truncated),
-            StopReason::End | StopReason::ToolCalls => self.end_turn(EndReason::Completed),
+            StopReason::End | StopReason::ToolCalls | StopReason::Unable => self.end_turn(EndReason::Completed),
         }
     }
 

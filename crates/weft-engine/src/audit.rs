@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::json;
 use weft_core::ask::{Answer, Ask, AskKind, Choice, Grant};
 use weft_core::event::{self, Spent};
-use weft_core::files::FilesRestored;
+use weft_core::files::ChangedFile;
 use weft_core::{AskId, Event, Mode, SessionId, State, Timestamp};
 use weft_store::audit::{Audit, Category, Entry, Outcome, Place, Severity};
 use weft_tool::sandbox::{Report, Verdict, Visit};
@@ -330,10 +330,11 @@ fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
             }
         }
         Event::FilesRestored(restored) => Entry {
-            target: Some(names(restored)),
+            target: Some(names(&restored.files.iter().collect::<Vec<_>>())),
             details: Some(json!({ "files": restored.files.len(), "left_alone": restored.kept.len() })),
             ..new(Category::File, "files.restored", "restore")
         },
+        Event::FilesChanged(changed) => heeded(at, &changed.files)?,
         Event::Recovered(recovered) => Entry {
             severity: Severity::Warning,
             details: Some(json!({ "interrupted": recovered.interrupted.len() })),
@@ -346,7 +347,6 @@ fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
         | Event::RoundStarted(_)
         | Event::ToolStarted(_)
         | Event::CompactionStarted(_)
-        | Event::FilesChanged(_)
         | Event::Unknown(_) => return None,
     })
 }
@@ -359,10 +359,22 @@ fn in_words(grant: &Grant) -> String {
     }
 }
 
-/// The first of the files that were put back, and how many more.
-fn names(restored: &FilesRestored) -> String {
-    let mut names: Vec<String> = restored.files.iter().take(MOST_NAMES).map(|file| file.path.clone()).collect();
-    let more = restored.files.len().saturating_sub(names.len());
+/// Of the files that a turn has changed, those that programs heed of themselves, wherever they are. The
+/// sandbox holds only those at the top of a workspace.
+fn heeded(at: Timestamp, changed: &[ChangedFile]) -> Option<Entry> {
+    let heeded: Vec<&ChangedFile> =
+        changed.iter().filter(|file| weft_tool::reading::is_heeded(Path::new(&file.path))).collect();
+    (!heeded.is_empty()).then(|| Entry {
+        severity: Severity::Security,
+        target: Some(names(&heeded)),
+        ..Entry::new(at, Category::File, "startup.changed", "change")
+    })
+}
+
+/// The first of some files, and how many more.
+fn names(files: &[&ChangedFile]) -> String {
+    let mut names: Vec<String> = files.iter().take(MOST_NAMES).map(|file| file.path.clone()).collect();
+    let more = files.len().saturating_sub(names.len());
     if more > 0 {
         names.push(format!("{more} more"));
     }

@@ -90,9 +90,10 @@ impl Engine {
         let question = format!("Let the agent `{}` use the secret `{name}` with the source `{source}`?", agent.name);
         match self.inquire(state.id, call, kind, question).await {
             Ok(Some(Answer::Approve { .. })) => Ok(()),
-            Ok(Some(Answer::Reject { .. } | Answer::Text { .. }) | None) | Err(_) => {
+            Ok(Some(Answer::Reject { .. } | Answer::Text { .. })) => {
                 Err(format!("the person did not agree to the use of `{name}`"))
             }
+            Ok(None) | Err(_) => Err(format!("nobody answered whether `{name}` may be used, so it was not")),
         }
     }
 

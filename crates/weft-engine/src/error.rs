@@ -30,7 +30,7 @@ pub enum EngineError {
     NoCommand { name: String, known: Vec<String> },
     #[error("`/{name}` cannot be sent: {reason}")]
     Command { name: String, reason: String },
-    #[error("cannot do this with the files: {0}")]
+    #[error("{0}")]
     Undo(String),
     #[error("the session stopped: {0}")]
     Stopped(String),

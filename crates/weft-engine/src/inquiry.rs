@@ -11,7 +11,7 @@ use futures_util::StreamExt as _;
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use weft_core::ask::Grant;
-use weft_core::event::{Sampled, StopReason};
+use weft_core::event::{Sampled, StopReason, Withdrawn};
 use weft_core::turn::Rejected;
 use weft_core::{Answer, Ask, AskId, AskKind, CallId, Entry, Event, Input, Message, Part, SessionId, State};
 use weft_model::{Admission, Chunk, Priority, Request};
@@ -97,7 +97,8 @@ impl Drop for OpenQuestion {
         let Some(engine) = self.engine.upgrade() else { return };
         if engine.shared.inquiries.open().remove(&self.ask).is_some() {
             let (session, ask) = (self.session, self.ask);
-            tokio::spawn(async move { engine.send(session, Input::CloseInquiry { ask }).await });
+            let close = Input::CloseInquiry { ask, why: Withdrawn::Stopped };
+            tokio::spawn(async move { engine.send(session, close).await });
         }
     }
 }
@@ -139,9 +140,9 @@ impl Engine {
         }
     }
 
-    /// Closes a question of a running call without an answer; its asker takes that for a no.
+    /// Closes a question of a running call that nobody has answered; its asker takes that for a no.
     pub async fn decline_inquiry(&self, session: SessionId, ask: AskId) -> Result<(), EngineError> {
-        self.send(session, Input::CloseInquiry { ask }).await
+        self.send(session, Input::CloseInquiry { ask, why: Withdrawn::Expired }).await
     }
 
     /// Asks the session's model on behalf of a source. Why not, for the source.

@@ -30,6 +30,7 @@ pub mod permissions;
 mod prompt;
 mod prompt_check;
 mod secrets;
+pub mod settings;
 mod setup;
 mod shorthand;
 pub mod skills;

@@ -59,6 +59,7 @@ pub struct Knowledge {
     pub(crate) embedder: Box<dyn Embedder>,
     pub(crate) cache: Cache,
     notices: Vec<String>,
+    without_model: Option<&'static str>,
 }
 
 /// Held by the one process that writes; ends with it.
@@ -130,7 +131,7 @@ impl Knowledge {
             ));
         }
         let opened = embed::open(&places.models).map_err(|error| KnowledgeError::Model(error.to_string()))?;
-        notices.extend(opened.notice().map(str::to_owned));
+        let without_model = opened.notice();
         let embedder = opened.embedder();
         let (text, vectors) = match open_indexes(&folder, embedder.as_ref()) {
             Ok(indexes) => indexes,
@@ -141,7 +142,7 @@ impl Knowledge {
             }
         };
         let cache = Cache::default();
-        let mut knowledge = Self { root, folder, tables, text, vectors, embedder, cache, notices };
+        let mut knowledge = Self { root, folder, tables, text, vectors, embedder, cache, notices, without_model };
         if !knowledge.is_up_to_date()? {
             match WriteLock::take(&knowledge.folder) {
                 Ok(lock) => knowledge.catch_up(&lock)?,
@@ -160,6 +161,11 @@ impl Knowledge {
     /// What a person should know about how it was opened.
     pub fn notices(&self) -> &[String] {
         &self.notices
+    }
+
+    /// What a person who searches should know where there is no embedding model.
+    pub const fn without_model(&self) -> Option<&'static str> {
+        self.without_model
     }
 
     pub fn status(&self) -> Result<Status, KnowledgeError> {

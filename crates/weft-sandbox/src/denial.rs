@@ -27,6 +27,10 @@ const NETWORK: [&str; 11] = [
     "dns error",
 ];
 
+/// The way out, which is open only where a person can be asked.
+pub const ASK_TO_LEAVE: &str = "If this is what stopped it and the command is needed as it is, call shell again with \
+     \"outside\": true and \"why\"; a person will be asked.";
+
 /// One or two sentences, if a command that failed looks as if the sandbox had stopped it. `blocked`
 /// are the hosts that the proxy turned away.
 pub fn explain(output: &str, network: &Network, blocked: &[String]) -> Option<String> {
@@ -36,7 +40,7 @@ pub fn explain(output: &str, network: &Network, blocked: &[String]) -> Option<St
     if mentions(&FILES) {
         sentences.push(
             "Commands run in a sandbox: they can change files only in the workspace and in /tmp, cannot change git's \
-             hooks and settings or `.weft`, and cannot read keys and passwords."
+             hooks and settings or `.weft` (in the background nothing in `.git`), and cannot read keys and passwords."
                 .to_owned(),
         );
     }
@@ -55,11 +59,7 @@ pub fn explain(output: &str, network: &Network, blocked: &[String]) -> Option<St
     if sentences.is_empty() {
         return None;
     }
-    sentences.push(
-        "If this is what stopped it and the command is needed as it is, call shell again with \"outside\": true and \
-         \"why\"; a person will be asked."
-            .to_owned(),
-    );
+    sentences.push(ASK_TO_LEAVE.to_owned());
     Some(format!("[{}]", sentences.join(" ")))
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::policy::{Limits, Network, Policy};
 use crate::reserved::Reserved;
@@ -215,14 +215,16 @@ impl Kept {
     }
 }
 
-/// Where git finds hooks by a repository's own settings, if that is among its files.
+/// Where git finds hooks by a repository's own settings, if that is among its files, there or not.
 fn hooks_elsewhere(git: &Path, folder: &Path) -> Option<PathBuf> {
     let text = read_settings(&git.join("config"))?;
     let value = text.lines().rev().find_map(|line| {
         let (name, value) = line.trim().split_once('=')?;
         name.trim().eq_ignore_ascii_case("hookspath").then(|| value.trim().trim_matches('"').to_owned())
     })?;
-    let path = folder.join(value).canonicalize().ok()?;
+    let named = folder.join(value);
+    let climbs = named.components().any(|part| part == Component::ParentDir);
+    let path = named.canonicalize().ok().or_else(|| (!climbs).then_some(named))?;
     (path.starts_with(folder) && path != folder).then_some(path)
 }
 

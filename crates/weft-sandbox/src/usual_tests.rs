@@ -76,6 +76,9 @@ fn hooks_are_kept_where_the_settings_say_they_are() {
     };
     assert!(kept("hooksPath = .husky/_") && kept("hookspath=\".husky/_\""));
     assert!(!kept("hooksPath = ../elsewhere") && !kept("hooksPath = ."));
+    // What is not there yet is known all the same, so that it is noticed when a command makes it.
+    fs::remove_dir_all(root.join("ws/.husky")).unwrap();
+    assert!(kept("hooksPath = .husky/_"));
 }
 
 #[test]

@@ -13,13 +13,15 @@ pub struct AskRow {
     pub ask: Ask,
     pub session: SessionId,
     pub title: Option<String>,
+    /// The folder of the session.
+    pub workspace: String,
     pub raised_at: Timestamp,
 }
 
 /// Oldest first: they have waited longest.
 pub(crate) fn open_asks(connection: &Connection) -> Result<Vec<AskRow>, StoreError> {
     let mut select = connection.prepare_cached(
-        "SELECT a.data, s.id, coalesce(s.title, s.preview), a.raised_at
+        "SELECT a.data, s.id, coalesce(s.title, s.preview), a.raised_at, s.workspace
          FROM asks a JOIN sessions s USING (n) ORDER BY a.raised_at, a.id, a.n",
     )?;
     collect(&mut select.query([])?)
@@ -30,7 +32,7 @@ pub(crate) fn ask(connection: &Connection, prefix: &str) -> Result<AskRow, Store
     let missing = || StoreError::NoSuchAsk { id: shown(prefix) };
     let (first, last) = id_range::<AskId>(prefix)?.ok_or_else(missing)?;
     let mut select = connection.prepare_cached(
-        "SELECT a.data, s.id, coalesce(s.title, s.preview), a.raised_at
+        "SELECT a.data, s.id, coalesce(s.title, s.preview), a.raised_at, s.workspace
          FROM asks a JOIN sessions s USING (n) WHERE a.id BETWEEN ?1 AND ?2 ORDER BY a.id, a.n LIMIT 10",
     )?;
     let mut found = collect(&mut select.query(params![signed(first.number()), signed(last.number())])?)?;
@@ -61,5 +63,6 @@ fn read(row: &Row<'_>) -> Result<AskRow, StoreError> {
         session: SessionId::from_random(session.cast_unsigned()),
         title: row.get(2)?,
         raised_at: Timestamp(row.get(3)?),
+        workspace: row.get(4)?,
     })
 }

@@ -8,7 +8,7 @@ use crate::append::{SessionHead, status_number};
 use crate::error::StoreError;
 use crate::ownership::Identity;
 use crate::schema::{signed, unsigned};
-use crate::sessions::{COLUMNS, Judge, Models, NOT_A_CHILD, SessionRow, read};
+use crate::sessions::{COLUMNS, NOT_A_CHILD, SessionRow, collect_with};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Marks {
@@ -218,16 +218,10 @@ fn collect(
     sql: &str,
     values: &[&dyn ToSql],
 ) -> Result<Vec<Marked>, StoreError> {
-    let (mut judge, mut models) = (Judge::new(me), Models::default());
-    let mut select = connection.prepare_cached(sql)?;
-    let mut rows = select.query(values)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let session = read(row, &mut judge, &mut models)?;
+    collect_with(connection, me, sql, values, |row, session| {
         let place = Cursor { updated_at: session.updated_at, n: row.get(25)? };
-        found.push(Marked { row: session, marks: marks(row)?, place });
-    }
-    Ok(found)
+        Ok(Marked { row: session, marks: marks(row)?, place })
+    })
 }
 
 fn marks(row: &Row<'_>) -> Result<Marks, StoreError> {

@@ -157,19 +157,30 @@ fn collect(
     sql: &str,
     values: &[&dyn ToSql],
 ) -> Result<Vec<SessionRow>, StoreError> {
-    let mut judge = Judge::new(me);
-    let mut models = Models::default();
+    collect_with(connection, me, sql, values, |_, session| Ok(session))
+}
+
+/// The sessions of a query, each judged by whether its owner lives, with what else its row says.
+pub(crate) fn collect_with<T>(
+    connection: &Connection,
+    me: &Identity,
+    sql: &str,
+    values: &[&dyn ToSql],
+    with: impl Fn(&Row<'_>, SessionRow) -> Result<T, StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    let (mut judge, mut models) = (Judge::new(me), Models::default());
     let mut select = connection.prepare_cached(sql)?;
     let mut rows = select.query(values)?;
     // Most homes hold fewer; growing step by step would copy the rows of a large one again and again.
     let mut found = Vec::with_capacity(ROOM);
     while let Some(row) = rows.next()? {
-        found.push(read(row, &mut judge, &mut models)?);
+        let session = read(row, &mut judge, &mut models)?;
+        found.push(with(row, session)?);
     }
     Ok(found)
 }
 
-pub(crate) fn read(row: &Row<'_>, judge: &mut Judge<'_>, models: &mut Models) -> Result<SessionRow, StoreError> {
+fn read(row: &Row<'_>, judge: &mut Judge<'_>, models: &mut Models) -> Result<SessionRow, StoreError> {
     Ok(SessionRow {
         id: session_id(row.get(0)?),
         seq: unsigned(row.get(1)?),
@@ -212,13 +223,13 @@ fn mode(number: i64) -> Result<Mode, StoreError> {
 }
 
 /// Looks at each owner once, however many sessions it has.
-pub(crate) struct Judge<'a> {
+struct Judge<'a> {
     me: &'a Identity,
     known: HashMap<i64, Owner>,
 }
 
 impl<'a> Judge<'a> {
-    pub(crate) fn new(me: &'a Identity) -> Self {
+    fn new(me: &'a Identity) -> Self {
         Self { me, known: HashMap::new() }
     }
 
@@ -235,7 +246,7 @@ impl<'a> Judge<'a> {
 
 /// Most sessions of a list use the same few models, whose names are then shared.
 #[derive(Default)]
-pub(crate) struct Models(HashMap<String, ModelName>);
+struct Models(HashMap<String, ModelName>);
 
 impl Models {
     fn named(&mut self, text: &str) -> ModelName {

@@ -35,6 +35,11 @@ pub fn open(path: &Path) -> std::io::Result<File> {
     }
 }
 
+/// Whether shells, editors, git or other agents heed a file here of themselves.
+pub fn is_heeded(path: &Path) -> bool {
+    crate::path::is_protected(path)
+}
+
 /// Whether files here may hold keys or passwords.
 pub fn is_secret(path: &Path) -> bool {
     crate::path::is_secret(path)

@@ -211,7 +211,7 @@ Examples:
   weft run --continue 'now write a test for it'
   weft run --record demo.cassette 'explain main.rs'
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waiting for an answer, 130 interrupted.";
+Exit codes: 0 done, 1 failed or not done, 2 wrong usage, 3 waiting for an answer, 130 interrupted.";
 
 const RESUME_HELP: &str = "Without an id: the newest session of this folder that a crash, an answer, a limit or a
 failure left to be finished.
@@ -244,7 +244,8 @@ const SESSIONS_HELP: &str = "Examples:
 
 const ANSWER_HELP: &str = "Answers:
   yes, once          allow it this time
-  session            allow it for the rest of the session
+  session            allow what `weft asks` names for the rest of the session
+  always             allow the same in this project from now on
   no [MESSAGE]       do not allow it; the message tells the agent what to do instead
   1, 2, ... or text  choose an option of a question, or answer in words
 
@@ -270,8 +271,8 @@ Examples:
 
 const TOOLS_HELP: &str =
     "Found out from the files of the project and from what is installed. Agents run the first of each
-kind, as the same command line that you would have to allow. Add your own in the settings, first come
-first served; `config`, `depends` and `manifests` say where it is for, none of them: everywhere.
+kind, as the same command line that you would have to allow. Your own in the settings come first;
+`config`, `depends` and `manifests` say which projects they are for, none of them: all.
 
   [[project_tools]]
   id = \"my tests\"
@@ -454,12 +455,14 @@ pub struct AnswerArgs {
     /// The question's id, or the beginning of it (see `weft asks`)
     #[arg(value_name = "ASK")]
     pub ask: String,
-    /// The answer
+    /// The answer, as below
     #[arg(value_name = "ANSWER", required = true)]
     pub answer: Vec<String>,
     /// Go on with the session at once
     #[arg(long)]
     pub resume: bool,
+    #[command(flatten)]
+    pub wait: crate::wait_args::WaitArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
-use weft_core::event::{EndReason, Event, Recorded, RoundAnswered};
+use weft_core::ask::Grant;
+use weft_core::event::{EndReason, Ending, Event, Recorded, RoundAnswered, StopReason};
 use weft_core::message::Part;
-use weft_core::{Ask, AskId, SessionId, State, Status};
+use weft_core::{Ask, AskId, AskKind, SessionId, State, Status};
 use weft_engine::{Engine, Live, Watch};
 
 use crate::exit::Exit;
@@ -25,9 +26,6 @@ pub const PAGE: usize = 500;
 /// How far back the calls that a turn has under way are looked for.
 const RECENT: u64 = 100;
 
-const DECLINED: &str = "Declined, since nobody answers here. `--wait 600` waits ten minutes for an answer from another \
-     terminal; in the chat you can answer yourself.";
-
 pub struct Headless {
     engine: Engine,
     session: SessionId,
@@ -39,6 +37,34 @@ pub struct Headless {
     patience: Option<Duration>,
     /// Questions that are declined if nobody has answered them by then.
     unanswered: Vec<(Instant, AskId)>,
+    met: Met,
+}
+
+/// Whether the request was met, by what the model's last round and the tools before it say. A turn
+/// that has run to its end can still have done nothing of what was asked.
+#[derive(Debug, Default)]
+struct Met {
+    /// The last tool did not do what it was to do, and nothing was said since.
+    failed_in_silence: bool,
+    unable: bool,
+}
+
+impl Met {
+    fn see(&mut self, event: &Event) {
+        match event {
+            Event::ToolFinished(finished) => self.failed_in_silence = finished.outcome.is_error(),
+            Event::RoundAnswered(answered) => {
+                self.unable = answered.stop == StopReason::Unable;
+                self.failed_in_silence &= spoken_in(answered).trim().is_empty();
+            }
+            Event::TurnStarted(_) => *self = Self::default(),
+            _ => {}
+        }
+    }
+
+    const fn holds(&self) -> bool {
+        !self.unable && !self.failed_in_silence
+    }
 }
 
 /// Where the session's words go.
@@ -69,6 +95,7 @@ impl Headless {
             started: std::time::Instant::now(),
             patience: None,
             unanswered: Vec::new(),
+            met: Met::default(),
         }
     }
 
@@ -169,6 +196,7 @@ impl Headless {
             return None;
         }
         self.state.apply(recorded.seq, recorded.at, &recorded.event);
+        self.met.see(&recorded.event);
         match &mut self.screen {
             Screen::Json => out::event_line(recorded),
             Screen::Plain(plain) => plain.event(recorded),
@@ -189,38 +217,31 @@ impl Headless {
     fn ended(&mut self, reason: &EndReason) -> Exit {
         let dot = out::look_stderr().sign("·", "-");
         let millis = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let mut words = vec![match reason {
-            EndReason::Completed => "Done".to_owned(),
-            EndReason::Interrupted => "Stopped".to_owned(),
-            _ => "Ended early".to_owned(),
-        }];
+        let (word, exit) = match reason.ending() {
+            Ending::Completed if self.met.holds() => ("Done", Exit::Done),
+            Ending::Completed => ("Not done", Exit::Failed),
+            Ending::Interrupted => ("Stopped", Exit::Interrupted),
+            Ending::Early => ("Ended early", Exit::Failed),
+        };
+        let mut words = vec![word.to_owned()];
         if !self.state.cost.is_zero() {
             words.push(self.state.cost.to_string());
         }
         words.push(duration(millis));
         words.push(format!("session {}", self.session));
         self.say(vec![Line::new(words.join(&format!(" {dot} ")), DIM)]);
-        match reason {
-            EndReason::Completed => Exit::Done,
-            EndReason::Interrupted => Exit::Interrupted,
-            EndReason::Truncated
-            | EndReason::Refused
-            | EndReason::RoundLimit { .. }
-            | EndReason::ToolCallLimit { .. }
-            | EndReason::TimeLimit { .. }
-            | EndReason::TokenLimit { .. }
-            | EndReason::CostLimit { .. }
-            | EndReason::AllToolsFailed { .. }
-            | EndReason::Stuck { .. }
-            | EndReason::ModelFailed { .. } => Exit::Failed,
-        }
+        exit
     }
 
     /// Says what is asked and how to answer.
     pub fn waiting(&mut self) -> Exit {
         let look = out::look_stderr();
         let mut lines: Vec<Line> = self.state.open_asks().flat_map(|ask| ask_lines(ask, &look)).collect();
-        lines.extend(note(&format!("Waiting for an answer. Then: `weft resume {}`", self.session), &look));
+        let wait = match self.patience {
+            Some(patience) if !patience.is_zero() => format!(" --wait {}", patience.as_secs()),
+            Some(_) | None => String::new(),
+        };
+        lines.extend(note(&format!("Waiting for an answer. Then: `weft resume {}{wait}`", self.session), &look));
         self.end_line();
         out::tell(&lines);
         Exit::Waiting
@@ -230,14 +251,36 @@ impl Headless {
     fn inquiring(&mut self, ask: &Ask) {
         let look = out::look_stderr();
         self.unanswered.extend(self.patience.map(|patience| (Instant::now() + patience, ask.id)));
-        let (mut lines, note_of_it) = if self.patience == Some(Duration::ZERO) {
-            (note(&ask.question, &look), DECLINED)
-        } else {
-            (ask_lines(ask, &look), "Waiting for an answer from another terminal. Ctrl+C stops.")
+        let mut lines = match self.patience {
+            Some(Duration::ZERO) => note(&ask.question, &look),
+            Some(_) | None => ask_lines(ask, &look),
         };
-        lines.extend(note(note_of_it, &look));
+        lines.extend(note(&self.what_becomes_of(ask), &look));
         self.end_line();
         out::tell(&lines);
+    }
+
+    /// What happens to a question of a running call, and what to do to have it answered.
+    fn what_becomes_of(&self, ask: &Ask) -> String {
+        let seconds = match self.patience {
+            Some(patience) => patience.as_secs(),
+            None => return "Waiting for an answer from another terminal. Ctrl+C stops.".to_owned(),
+        };
+        if seconds > 0 {
+            return format!(
+                "Waiting for an answer from another terminal, for {seconds} s; then it is declined. Ctrl+C stops."
+            );
+        }
+        let lasting = match &ask.kind {
+            AskKind::Approval { grant: Some(Grant::Rules { .. }), .. } => " (`always` is remembered)",
+            AskKind::Approval { .. } | AskKind::Question { .. } => "",
+        };
+        let session = self.session;
+        format!(
+            "Declined, since nobody answers here. To be asked again, say so in the chat (`weft --session {session}`), or \
+             with `weft run --session {session} --wait 600 'try again'`, which leaves ten minutes for `weft answer` in \
+             another terminal{lasting}."
+        )
     }
 
     /// It may have been answered in this very moment; then there is nothing to decline.
@@ -272,12 +315,8 @@ impl Headless {
 fn ask_lines(ask: &Ask, look: &Look) -> Vec<Line> {
     let view = show::card::CardView { ask, chosen: &[], writing: false, behind: 0, detail_rows: 10, keys: false };
     let mut lines = show::card::card_lines(&view, look);
-    let ways = format!("Answer with: `weft answer {} {}`", ask.id, show::card::ways_to_answer(&ask.kind));
-    let grant = show::card::grant_in_words(&ask.kind);
-    for words in std::iter::once(ways).chain(grant) {
-        let wrapped = wrap(&sentence(&words, DIM, look), look.measure());
-        lines.extend(wrapped.into_iter().map(|line| line.indented(show::style::GUTTER)));
-    }
+    let wrapped = wrap(&sentence(&show::card::how_to_answer(ask), DIM, look), look.measure());
+    lines.extend(wrapped.into_iter().map(|line| line.indented(show::style::GUTTER)));
     lines
 }
 
@@ -313,14 +352,7 @@ impl Plain {
 
     /// What was not streamed is written now.
     fn answered(&mut self, answered: &RoundAnswered) {
-        let whole: String = answered
-            .parts
-            .iter()
-            .filter_map(|part| match part {
-                Part::Text { text } => Some(text.as_str()),
-                Part::Thinking { .. } | Part::ToolCall(_) | Part::Opaque { .. } => None,
-            })
-            .collect();
+        let whole = spoken_in(answered);
         self.text(whole.get(self.streamed..).unwrap_or_default());
         self.end_line();
         self.streamed = 0;
@@ -344,6 +376,15 @@ impl Plain {
         }
         out::tell(&lines);
     }
+}
+
+/// The words of an answer.
+fn spoken_in(answered: &RoundAnswered) -> String {
+    let text = |part: &'_ Part| match part {
+        Part::Text { text } => Some(text.clone()),
+        Part::Thinking { .. } | Part::ToolCall(_) | Part::Opaque { .. } => None,
+    };
+    answered.parts.iter().filter_map(text).collect()
 }
 
 /// One that knows what is under way, so that it can say what became of it.

@@ -79,6 +79,9 @@ pub struct SearchArgs {
     /// The folder whose knowledge is searched; this one if left out
     #[arg(long = "in", value_name = "DIR")]
     pub within: Option<PathBuf>,
+    /// Show hits too that fit far less well than the best one
+    #[arg(long)]
+    pub all: bool,
     /// Show what each hit's score is made of
     #[arg(long)]
     pub why: bool,

@@ -1,7 +1,6 @@
 //! Everything Weft prints goes through here. A reader that went away (`weft … | head`) is not an
 //! error: the rest is dropped quietly.
 
-use std::borrow::Borrow;
 use std::io::{self, IsTerminal, Write};
 
 use serde_json::{Map, Value};
@@ -23,8 +22,19 @@ fn write_to(stream: &mut impl Write, text: &str) {
 }
 
 /// Lines to standard output, as it likes them.
-pub fn print(lines: impl IntoIterator<Item: Borrow<Line>>) {
+pub fn print(lines: &[Line]) {
     stdout(&render_all(lines, &look_stdout()));
+}
+
+/// As [`print`], for lines that are made one by one.
+pub fn print_each(lines: impl Iterator<Item = Line>) {
+    let look = look_stdout();
+    let mut text = String::new();
+    for line in lines {
+        line.render_to(&look, &mut text);
+        text.push('\n');
+    }
+    stdout(&text);
 }
 
 /// Lines to standard error, as it likes them.

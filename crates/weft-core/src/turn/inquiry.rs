@@ -25,9 +25,9 @@ impl Machine {
     }
 
     /// Whoever asked does not want to know any more.
-    pub(super) fn close_inquiry(&mut self, ask: AskId) {
+    pub(super) fn close_inquiry(&mut self, ask: AskId, why: Withdrawn) {
         if self.inquiries().any(|open| open.id == ask) {
-            self.emit(AskWithdrawn { ask, why: Withdrawn::Stopped });
+            self.emit(AskWithdrawn { ask, why });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::report::{lines, quote, read_on, trouble};
+use super::report::{in_words, is_refusal, lines, quote, read_on, trouble};
 use super::words::{Rest, Words};
 use super::{Asked, Intent, Outcome, Step};
 
@@ -27,7 +27,7 @@ const TO: &[&str] = &["to", "into", "in", "to the end of", "at the end of", "to 
 fn report_plainly(results: &[Outcome<'_>]) -> Step {
     trouble(results).unwrap_or_else(|| match results.last() {
         Some(last) => Step::say(last.result.text.trim()),
-        None => Step::say("Nothing was done."),
+        None => Step::unable("Nothing was done."),
     })
 }
 
@@ -105,7 +105,7 @@ impl Intent for Write {
         let words = Words::new(&asked.said);
         let (Wish { path, content }, overwrite) = Self::wish(&words, asked)?;
         let Some(content) = content else {
-            return Some(Step::Say(format!(
+            return Some(Step::Unable(format!(
                 "What shall `{path}` contain? Say `write {path} with …`, or put the content into a fenced block."
             )));
         };
@@ -123,12 +123,12 @@ impl Intent for Write {
             (Some((Wish { path, content: Some(content) }, true)), [only]) if !only.result.is_error => {
                 Step::Call { tool: "write", input: json!({"path": path, "content": content}) }
             }
-            (Some((Wish { path, .. }, false)), [.., last]) if last.result.is_error => match report_plainly(results) {
-                Step::Say(text) => {
-                    Step::Say(format!("{text}\n\nTo replace a file that exists, say `overwrite {path} with …`."))
-                }
-                call @ Step::Call { .. } => call,
-            },
+            (Some((Wish { path, .. }, false)), [.., last]) if last.result.is_error && !is_refusal(last) => {
+                Step::Unable(format!(
+                    "{}\n\nTo replace a file that exists, say `overwrite {path} with …`.",
+                    in_words(last.result)
+                ))
+            }
             _ => report_plainly(results),
         }
     }
@@ -158,7 +158,9 @@ impl Intent for Append {
         let Wish { path, content } = Self::wish(&words, asked)?;
         Some(match content {
             Some(_) => Step::Call { tool: "read", input: json!({ "path": path }) },
-            None => Step::Say(format!("What shall be added? Say `append … to {path}`, or put it into a fenced block.")),
+            None => {
+                Step::Unable(format!("What shall be added? Say `append … to {path}`, or put it into a fenced block."))
+            }
         })
     }
 
@@ -173,7 +175,7 @@ impl Intent for Append {
         }
         if let Some(offset) = read_on(&last.result.text) {
             if results.len() >= MOST_PAGES {
-                return Step::Say(format!("`{path}` is too long for me to add to it. Nothing was changed."));
+                return Step::Unable(format!("`{path}` is too long for me to add to it. Nothing was changed."));
             }
             return Step::Call { tool: "read", input: json!({"path": path, "offset": offset}) };
         }
@@ -188,7 +190,7 @@ impl Intent for Append {
                 Step::Call { tool: "edit", input: json!({"path": path, "edits": [{"old": end, "new": new}]}) }
             }
             None => {
-                Step::Say(format!("The end of `{path}` cannot be told from the rest of it, so nothing was changed."))
+                Step::Unable(format!("The end of `{path}` cannot be told from the rest of it, so nothing was changed."))
             }
         }
     }
@@ -266,7 +268,7 @@ impl Intent for Run {
         let words = Words::new(&asked.said);
         let command = command(&words, asked)?;
         Some(match command {
-            "" => Step::say("Which command? Say it as you would type it: `run cargo test`, or `$ cargo test`."),
+            "" => Step::unable("Which command? Say it as you would type it: `run cargo test`, or `$ cargo test`."),
             command => Step::Call { tool: "shell", input: json!({ "command": command }) },
         })
     }
@@ -275,7 +277,7 @@ impl Intent for Run {
         if let Some(trouble) = trouble(results) {
             return trouble;
         }
-        let Some(last) = results.last() else { return Step::say("Nothing was run.") };
+        let Some(last) = results.last() else { return Step::unable("Nothing was run.") };
         let command = last.input.get("command").and_then(Value::as_str).unwrap_or(&asked.said);
         let text = last.result.text.trim_end();
         let (status, output) = match text.split_once('\n') {
@@ -290,11 +292,12 @@ impl Intent for Run {
             None => format!("`{command}` ran"),
         };
         let output = output.trim_matches('\n');
-        Step::Say(if output.is_empty() {
+        let answer = if output.is_empty() {
             format!("{ended} and printed nothing.")
         } else {
             format!("{ended}:\n\n{}", quote(output, ""))
-        })
+        };
+        if status.is_some() { Step::Unable(answer) } else { Step::Say(answer) }
     }
 }
 

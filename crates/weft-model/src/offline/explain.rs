@@ -69,7 +69,7 @@ impl Intent for Explain {
     }
 
     fn report(&self, _: &Asked<'_>, results: &[Outcome<'_>]) -> Step {
-        let Some((first, last)) = results.first().zip(results.last()) else { return Step::say("Nothing was read.") };
+        let Some((first, last)) = results.first().zip(results.last()) else { return Step::unable("Nothing was read.") };
         let path = first.input.get("path").and_then(Value::as_str).unwrap_or_default();
         if first.result.is_error && results.len() == 1 && is_maybe_folder(path) {
             return Step::Call { tool: "list", input: json!({ "path": path }) };
@@ -148,9 +148,9 @@ impl Intent for Project {
     }
 
     fn report(&self, _: &Asked<'_>, results: &[Outcome<'_>]) -> Step {
-        let Some(listed) = results.first() else { return Step::say("Nothing was listed.") };
+        let Some(listed) = results.first() else { return Step::unable("Nothing was listed.") };
         if listed.result.is_error {
-            return trouble(results).unwrap_or_else(|| Step::say("The folder could not be listed."));
+            return trouble(results).unwrap_or_else(|| Step::unable("The folder could not be listed."));
         }
         let names = top_names(&listed.result.text);
         let readme = names.iter().find(|name| name.to_ascii_lowercase().starts_with("readme") && !name.ends_with('/'));

@@ -72,7 +72,7 @@ impl Intent for FindFiles {
         if let Some(trouble) = trouble(results) {
             return trouble;
         }
-        let Some(last) = results.last() else { return Step::say("Nothing was looked for.") };
+        let Some(last) = results.last() else { return Step::unable("Nothing was looked for.") };
         let pattern = last.input.get("pattern").and_then(Value::as_str).unwrap_or_default();
         let text = last.result.text.trim();
         if text.starts_with("No file") {

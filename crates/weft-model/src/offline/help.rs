@@ -59,10 +59,9 @@ fn introduction() -> String {
 }
 
 pub(super) fn not_understood() -> String {
-    format!(
-        "I did not understand that. No language model is set up, so I can only follow plain requests to list, read, \
-         search, explain, change and run things; say `help` for examples.\n\n{ADD_A_MODEL}"
-    )
+    "I did not understand that, and nothing was done. No language model is set up, so I can only follow plain requests to list, read, \
+         search, explain, change and run things. Say `help` for examples and for how to add a language model."
+        .to_owned()
 }
 
 /// A title out of the person's own words.

@@ -49,7 +49,7 @@ impl Intent for List {
         if let Some(trouble) = trouble(results) {
             return trouble;
         }
-        let Some(last) = results.last() else { return Step::say("Nothing was listed.") };
+        let Some(last) = results.last() else { return Step::unable("Nothing was listed.") };
         let place = last.input.get("path").and_then(Value::as_str).unwrap_or(".");
         let total = content(&last.result.text).filter(|line| !line.starts_with(' ')).count();
         if total == 0 || last.result.text == "(empty folder)" {
@@ -151,7 +151,7 @@ impl Intent for Read {
         if let Some(trouble) = trouble(results) {
             return trouble;
         }
-        let Some(last) = results.last() else { return Step::say("Nothing was read.") };
+        let Some(last) = results.last() else { return Step::unable("Nothing was read.") };
         let path = last.input.get("path").and_then(Value::as_str).unwrap_or("the file");
         let lines = lines(&last.result.text);
         let (Some(first), Some(end)) = (lines.first(), lines.last()) else {
@@ -268,7 +268,7 @@ impl Intent for Search {
         if let Some(trouble) = trouble(results) {
             return trouble;
         }
-        let Some(last) = results.last() else { return Step::say("Nothing was searched.") };
+        let Some(last) = results.last() else { return Step::unable("Nothing was searched.") };
         let pattern = last.input.get("pattern").and_then(Value::as_str).unwrap_or(&asked.said);
         let matches: Vec<_> = content(&last.result.text).filter_map(file_of_match).collect();
         if matches.is_empty() {

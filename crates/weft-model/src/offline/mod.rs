@@ -58,13 +58,22 @@ pub struct Outcome<'a> {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    Call { tool: &'static str, input: Value },
+    Call {
+        tool: &'static str,
+        input: Value,
+    },
     Say(String),
+    /// The same, where what was asked for was not done. A script must be able to tell.
+    Unable(String),
 }
 
 impl Step {
     pub fn say(text: impl Into<String>) -> Self {
         Self::Say(text.into())
+    }
+
+    pub fn unable(text: impl Into<String>) -> Self {
+        Self::Unable(text.into())
     }
 }
 
@@ -120,11 +129,11 @@ impl Offline {
         });
         match step {
             Some(Step::Call { tool, .. }) if !request.tools.iter().any(|spec| spec.name == tool) => {
-                Step::Say(format!("That needs the tool `{tool}`, and this session does not have it."))
+                Step::Unable(format!("That needs the tool `{tool}`, and this session does not have it."))
             }
             Some(Step::Say(text)) if text.trim().is_empty() => Step::say("The tool gave nothing back."),
             Some(step) => step,
-            None => Step::say(help::not_understood()),
+            None => Step::unable(help::not_understood()),
         }
     }
 }
@@ -136,10 +145,11 @@ impl Model for Offline {
             + estimate_tokens(request.system.len())
             + request.tools.iter().map(|tool| estimate_tokens(json_size(&tool.schema))).sum::<u64>();
         let mut chunks = Vec::new();
+        let stop = if let Step::Unable(_) = step { StopReason::Unable } else { StopReason::End };
         let (part, stop) = match step {
-            Step::Say(text) => {
+            Step::Say(text) | Step::Unable(text) => {
                 chunks.extend(pieces(&text).map(|piece| Chunk::Text(piece.to_owned())));
-                (Part::Text { text }, StopReason::End)
+                (Part::Text { text }, stop)
             }
             Step::Call { tool, input } => {
                 // The conversation only grows, so its length makes the id unique in the session.

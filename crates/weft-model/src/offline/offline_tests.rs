@@ -111,8 +111,8 @@ fn check(cases: &[(&str, &str)]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-const LOST: &str = "says: I did not understand that. No language model is set up, so I can only follow plain requests to list, read, \
-                    search, explain, change and run things; say `help` for examples.";
+const LOST: &str = "says: I did not understand that, and nothing was done. No language model is set up, so I can only follow plain requests to list, read, \
+                    search, explain, change and run things. Say `help` for examples and for how to add a language model.";
 
 #[test]
 fn requests_to_look() {
@@ -242,6 +242,8 @@ fn what_is_not_understood_is_said_so() {
         assert_eq!(got, LOST, "{words:?}");
     }
     let text = Talk::new("write a poem about the sea").text();
+    assert!(text.contains("Say `help`"), "{text}");
+    let text = Talk::new("help").text();
     for hint in ["weft auth anthropic", "OPENAI_API_KEY=… weft", "ollama", "--model"] {
         assert!(text.contains(hint), "{hint} is missing in {text}");
     }
@@ -338,7 +340,7 @@ fn a_file_is_explained_by_its_structure() {
 fn every_language_shows_what_it_defines() {
     for (path, line, expected) in [
         ("a.py", "async def load(x):", "- `load` (line 1)"),
-        ("a.py", "from os import path", "- `os import path` (line 1)"),
+        ("a.py", "from os import path", "- `from os import path` (line 1)"),
         ("a.ts", "export default async function main() {", "- `main` (line 1)"),
         ("a.ts", "export interface Event {", "- `Event` (line 1)"),
         ("a.go", "func (g *Gate) Stream(x int) error {", "- `Stream` (line 1)"),
@@ -500,4 +502,59 @@ proptest! {
             talk.result(&given, is_error);
         }
     }
+}
+
+#[test]
+fn what_was_not_done_is_told_by_how_it_stops() {
+    let stop = |words: &str, results: &[(&str, bool)]| {
+        let mut talk = Talk::new(words);
+        for (text, is_error) in results {
+            talk.call();
+            talk.result(text, *is_error);
+        }
+        answer(request(talk.messages, &TOOLS)).1.stop
+    };
+    assert_eq!(stop("make me a sandwich", &[]), StopReason::Unable);
+    assert_eq!(stop("help", &[]), StopReason::End);
+    assert_eq!(stop("write notes.md", &[]), StopReason::Unable);
+    assert_eq!(stop("read a.txt", &[("There is no file `a.txt`.", true)]), StopReason::Unable);
+    assert_eq!(stop("read a.txt", &[("1\tone", false)]), StopReason::End);
+    assert_eq!(stop("$ false", &[("exit code 1", false)]), StopReason::Unable);
+    assert_eq!(stop("$ true", &[("(no output)", false)]), StopReason::End);
+    let mut talk = Talk::new("create a.txt with x");
+    talk.call();
+    let refused = "Not done: the session is in `safe` mode, in which nothing is changed. Say what you would do.";
+    let told = talk.result(refused, true).text();
+    assert!(told.starts_with("Not done: the session is in `safe` mode") && told.contains("--mode"), "{told}");
+    assert!(!told.contains("Say what you would do") && !told.contains("overwrite"), "{told}");
+}
+
+#[test]
+fn imports_are_told_whole() {
+    let imports = |path: &str, source: &str| {
+        let lines: Vec<super::report::Line<'_>> =
+            source.lines().enumerate().map(|(at, text)| super::report::Line { number: at + 1, text }).collect();
+        let text = super::outline::describe(path, &lines, true);
+        let of_imports = text.split("imports:").nth(1).unwrap_or_else(|| text.split("import:").nth(1).unwrap_or(""));
+        let rows = of_imports.trim_start().lines().take_while(|line| line.starts_with("- "));
+        rows.map(|row| row.trim_start_matches("- ").to_owned()).collect::<Vec<_>>()
+    };
+    let rust = "use std::io;\nuse crate::thing::{\n    One, // why\n    two::{\n        A,\n    },\n};\nfn main() {}";
+    assert_eq!(imports("a.rs", rust), ["`std::io` (line 1)", "`crate::thing::{One, two::{A}}` (line 2)"]);
+    let python = "import os, sys\nfrom a import (\n    b,  # why\n    c,\n)\nfrom d import e\ndef f(): pass";
+    assert_eq!(
+        imports("a.py", python),
+        ["`os, sys` (line 1)", "`from a import b, c` (line 2)", "`from d import e` (line 6)"]
+    );
+    let script = "import {\n  a,\n  b,\n} from './b';\nimport React, { useState } from 'react';\n";
+    assert_eq!(
+        imports("a.ts", script),
+        ["`{ a, b } from './b'` (line 1)", "`React, { useState } from 'react'` (line 5)"]
+    );
+    let go = "package main\n\nimport (\n\t\"fmt\"\n\n\tlog \"os/log\"\n)\n";
+    assert_eq!(imports("a.go", go), ["`\"fmt\"` (line 4)", "`log \"os/log\"` (line 6)"]);
+    // What is never closed takes in nothing else.
+    assert_eq!(imports("a.rs", "use a::{\nfn b() {\n"), ["`a::{` (line 1)"]);
+    let c = "#include <stdio.h>\n#include \"a.h\"\n";
+    assert_eq!(imports("a.c", c), ["`<stdio.h>` (line 1)", "`\"a.h\"` (line 2)"]);
 }

@@ -163,10 +163,7 @@ pub(super) fn describe(path: &str, lines: &[Line<'_>], all: bool) -> String {
     if let Some(opening) = opening(language, lines) {
         text.push_str(&format!("\n\nIt begins:\n\n{opening}"));
     }
-    let found: Vec<_> = lines
-        .iter()
-        .filter_map(|line| classify(language, line.text).map(|(kind, name)| (kind, name, line.number)))
-        .collect();
+    let found = find(language, lines);
     for kind in Kind::ALL {
         let of_kind: Vec<_> = found.iter().filter(|(found, ..)| *found == kind).collect();
         if !of_kind.is_empty() {
@@ -180,7 +177,83 @@ pub(super) fn describe(path: &str, lines: &[Line<'_>], all: bool) -> String {
     text
 }
 
-fn section(kind: Kind, found: &[&(Kind, &str, usize)]) -> String {
+/// What is defined and imported, by name and line.
+fn find(language: &Language, lines: &[Line<'_>]) -> Vec<(Kind, String, usize)> {
+    let mut found = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let Some((kind, name)) = classify(language, line.text) else { continue };
+        if kind != Kind::Import {
+            found.push((kind, name.to_owned(), line.number));
+            continue;
+        }
+        let rest: Vec<&Line<'_>> = lines
+            .iter()
+            .skip(index + 1)
+            .take(rest_of_brackets(language, lines.get(index..).unwrap_or_default()))
+            .collect();
+        if name.starts_with('(') {
+            // Go: one import on each line.
+            let each = rest.iter().map(|line| (without_comment(language, line.text), line.number));
+            let each = each.filter(|(text, _)| !text.is_empty() && *text != ")");
+            found.extend(each.map(|(text, number)| (kind, text.to_owned(), number)));
+            continue;
+        }
+        let pieces = std::iter::once(line.text).chain(rest.iter().map(|line| line.text));
+        let pieces: Vec<&str> = pieces.map(|text| without_comment(language, text)).collect();
+        let statement = if rest.is_empty() { line.text.to_owned() } else { on_one_line(&pieces.join(" ")) };
+        if let Some((_, name)) = classify(language, &statement) {
+            let shown: String = if name.chars().count() > LONGEST_NAME {
+                name.chars().take(LONGEST_NAME).chain(['…']).collect()
+            } else {
+                name.to_owned()
+            };
+            found.push((kind, shown, line.number));
+        }
+    }
+    found
+}
+
+/// A list of imports can be long.
+const LONGEST_NAME: usize = 160;
+
+/// How many lines follow the first until its brackets are closed; none if they never are.
+fn rest_of_brackets(language: &Language, lines: &[Line<'_>]) -> usize {
+    const MOST: usize = 100;
+    let mut open = 0i32;
+    for (index, line) in lines.iter().take(MOST).enumerate() {
+        for letter in without_comment(language, line.text).chars() {
+            open += match letter {
+                '(' | '{' | '[' => 1,
+                ')' | '}' | ']' => -1,
+                _ => 0,
+            };
+        }
+        if open <= 0 {
+            return index;
+        }
+    }
+    0
+}
+
+fn without_comment<'a>(language: &Language, line: &'a str) -> &'a str {
+    let line = line.trim();
+    let comment = language.comments.iter().filter(|start| **start != "*").filter_map(|start| line.find(start)).min();
+    // `#include` is no comment, and an address in quotes holds none.
+    let comment = comment.filter(|at| *at == 0 || line.get(..*at).is_some_and(|front| front.ends_with(' ')));
+    comment.and_then(|at| line.get(..at)).unwrap_or(line).trim_end()
+}
+
+/// A statement that was written over several lines, as it would be on one.
+fn on_one_line(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace(", }", " }").replace(", )", " )");
+    let text = if text.contains("::{") { text.replace("{ ", "{").replace(" }", "}") } else { text };
+    match text.split_once("import (") {
+        Some((front, list)) => format!("{front}import {}", list.trim_end_matches(';').trim_end_matches(')').trim()),
+        None => text,
+    }
+}
+
+fn section(kind: Kind, found: &[&(Kind, String, usize)]) -> String {
     const MOST: usize = 40;
     let (one, many) = kind.names();
     let mut text = format!("\n\n{}:\n", capital(&count(found.len(), one, many)));
@@ -261,8 +334,13 @@ fn classify<'a>(language: &Language, line: &'a str) -> Option<(Kind, &'a str)> {
     let starts = |keyword: &str| rest.get(..keyword.len()).is_some_and(|start| start.eq_ignore_ascii_case(keyword));
     let mark = language.marks.iter().find(|mark| starts(mark.keyword))?;
     let name = rest.get(mark.keyword.len()..)?;
-    let whole = matches!(mark.kind, Kind::Import | Kind::Heading);
-    let name = if whole { name.trim_end_matches([';', ']', '[', '{']).trim() } else { name_in(name) };
+    let name = match mark.kind {
+        // Without its first word it would read as if it imported the wrong thing.
+        Kind::Import if mark.keyword == "from " => rest.trim_end_matches(';').trim(),
+        Kind::Import => name.trim_end_matches(';').trim(),
+        Kind::Heading => name.trim_end_matches([']', '[']).trim(),
+        Kind::Module | Kind::Type | Kind::Function => name_in(name),
+    };
     (!name.is_empty()).then_some((mark.kind, name))
 }
 

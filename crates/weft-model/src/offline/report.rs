@@ -1,17 +1,41 @@
 //! How results are put into words.
 
+use weft_core::ToolResult;
+
 use super::{Outcome, Step};
 
 const MOST_LINES: usize = 200;
 
 /// The answer if the last call failed or was refused.
 pub(super) fn trouble(results: &[Outcome<'_>]) -> Option<Step> {
-    let last = results.last()?.result;
-    last.is_error.then(|| {
-        let text = last.text.trim();
-        let reason = if text.is_empty() { "The tool gave no reason.".to_owned() } else { quote(text, "") };
-        Step::Say(format!("That did not work. `{}` says:\n\n{reason}", last.name))
-    })
+    let last = results.last()?;
+    last.result.is_error.then(|| Step::Unable(in_words(last.result)))
+}
+
+/// Whether permission was refused, which no other wording of the request would change.
+pub(super) fn is_refusal(outcome: &Outcome<'_>) -> bool {
+    outcome.result.text.trim_start().starts_with(REFUSED)
+}
+
+const REFUSED: &str = "Not done: ";
+
+/// What went wrong with a call.
+pub(super) fn in_words(result: &ToolResult) -> String {
+    let text = result.text.trim();
+    if text.is_empty() {
+        return format!("That did not work, and `{}` gave no reason.", result.name);
+    }
+    if text.starts_with(REFUSED) && !text.contains('\n') {
+        // What follows the first sentence is advice for a language model.
+        let reason = text.find(". ").and_then(|end| text.get(..=end)).unwrap_or(text);
+        let way = if reason.contains("`safe` mode") {
+            " `ask` or `auto` mode (Shift+Tab, or `--mode`) allows it."
+        } else {
+            ""
+        };
+        return format!("{reason}{way}");
+    }
+    format!("That did not work. `{}` says:\n\n{}", result.name, quote(text, ""))
 }
 
 /// A fenced block that its content cannot end early, cut to a bearable length.

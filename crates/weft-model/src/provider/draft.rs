@@ -273,9 +273,12 @@ impl Draft {
         let stop = match stop {
             StopReason::End if has_calls => StopReason::ToolCalls,
             StopReason::ToolCalls if !has_calls => StopReason::End,
-            StopReason::End | StopReason::ToolCalls | StopReason::Length | StopReason::Pause | StopReason::Refusal => {
-                stop
-            }
+            StopReason::End
+            | StopReason::ToolCalls
+            | StopReason::Length
+            | StopReason::Pause
+            | StopReason::Refusal
+            | StopReason::Unable => stop,
         };
         Answer { parts, stop, usage: self.usage.unwrap_or_default() }
     }

@@ -95,9 +95,14 @@ pub fn finish(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
         }
     }
     for path in sockets {
-        let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-        if is_socket {
-            attach(&clone(Path::new(BLANK_FILE), false)?, path)?;
+        let is_socket = || fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+        if !is_socket() {
+            continue;
+        }
+        // Sockets come and go; one that has gone by now needs no cover.
+        let covered = attach(&clone(Path::new(BLANK_FILE), false)?, path);
+        if is_socket() {
+            covered?;
         }
     }
     Ok(())
@@ -167,7 +172,8 @@ impl Kept {
         }
         for folder in TEMPORARY {
             if is_real_folder(Path::new(folder)) {
-                let tree = clone(&policy.temp, false)?;
+                // With what is mounted in it: the kernel gives out no folder that other mounts lie in bare.
+                let tree = clone(&policy.temp, true)?;
                 restrict_tree(&tree, TAME).doing_at("tame", &policy.temp)?;
                 kept.temp.push(tree);
             }

@@ -1,6 +1,32 @@
 //! Named attacks, each tried for real. Every one must be refused and leave no trace outside; and
 //! where that is safe, it is tried without a sandbox too, where it must succeed: an attack that
 //! fails anyway proves nothing.
+//!
+//! Each defence was taken out by hand, one at a time, to see which test notices:
+//!
+//! | taken out | noticed by | the first attacks that then get through |
+//! |---|---|---|
+//! | everything but the workspace read-only | `every_attack_is_refused` | change a mode, change a date outside |
+//! | protected things read-only | `every_attack_is_refused`, `a_linked_worktree_can_commit…` | change git's settings, a start-up file |
+//! | folders on the way to them as mounts | `every_attack_is_refused` | move the git folder, a nested repository away |
+//! | stand-ins for what is absent | `every_attack_is_refused`, `git_works_as_ever` | lead git's settings elsewhere, make a submodule's hooks |
+//! | secrets covered | `every_attack_is_refused` | read a key, read passwords for servers |
+//! | covers looked at again before each command | `a_file_that_was_replaced_is_protected…` | |
+//! | sockets of others covered | `every_attack_is_refused`, `what_came_into_being…` | outside-socket |
+//! | own `/dev` | nearly all: no command runs then | |
+//! | own processes, own network | `where_the_kernel_can_the_helper_can`: the helper makes no sandbox then | |
+//! | Landlock | `without_namespaces_what_is_said_to_hold_holds` | delete outside, make a pipe outside |
+//! | its scopes | `without_namespaces_what_is_said_to_hold_holds` | kill-victim |
+//! | its grants beside secrets for what lasts | `what_is_replaced_while_a_command_lasts…` | |
+//! | git folders read-only for what lasts | `what_is_replaced_while_a_command_lasts…` | |
+//! | seccomp | `every_attack_is_refused` | bpf, io-uring, clone-user |
+//! | capabilities given up | `every_attack_is_refused` | keep capabilities, read another process's environment |
+//! | limits of a process | `every_attack_is_refused` | memory-hog, hold files open without end |
+//! | limit of processes for root | `every_attack_is_refused` | fork-bomb |
+//!
+//! That no privileges can be gained is asked of the kernel twice, by the helper and by Landlock, so
+//! taking one of them out is not noticed. The defences above the sandbox have their table in the
+//! escape suite of the program (`crates/weft/tests/all/escapes.rs`).
 
 use std::rc::Rc;
 

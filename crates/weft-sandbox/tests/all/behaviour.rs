@@ -80,6 +80,33 @@ fn what_was_reserved_stands_empty_while_something_runs() {
     std::fs::remove_dir(world.workspace.join(".weft")).unwrap();
 }
 
+/// Tests are left out where a machine cannot hold everything. That must be the machine's fault: where
+/// another program can make all namespaces, so can the helper.
+#[test]
+fn where_the_kernel_can_the_helper_can() {
+    let all = ["--user", "--map-root-user", "--net", "--pid", "--mount", "--ipc", "--fork", "--mount-proc", "true"];
+    let made = std::process::Command::new("unshare").args(all).status();
+    if made.is_ok_and(|status| status.success()) {
+        assert!(world::full().is_some(), "{:?}", world::support());
+    }
+}
+
+/// Some programs unpack themselves into mounts there, which the kernel keeps together.
+#[test]
+fn a_mount_in_the_temporary_folder_is_no_hindrance() {
+    if world::full().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let helper = env!("CARGO_BIN_EXE_weft-sandbox");
+    let line = format!("mount -t tmpfs k {} && exec {helper} __sandbox probe", folder.path().display());
+    let other = ["--user", "--map-root-user", "--mount", "sh", "-c", &line];
+    if let Ok(output) = std::process::Command::new("unshare").args(other).output() {
+        let (_, said) = said(output);
+        assert!(said.contains(r#""namespaces":{"Ok":null}"#), "{said}");
+    }
+}
+
 /// What stands in for git's absent settings means nothing to git.
 #[test]
 fn git_works_as_ever() {

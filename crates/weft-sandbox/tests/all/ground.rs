@@ -18,6 +18,13 @@ fn run(world: &World, order: &Order, line: &str) -> (Option<i32>, String) {
     said(world.sandboxed(order, line).output().unwrap())
 }
 
+/// Ends a command with all that it started: the helper leads their group.
+fn end(command: &mut std::process::Child) {
+    let group = rustix::process::Pid::from_child(command);
+    rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
+    command.wait().unwrap();
+}
+
 #[test]
 fn a_command_reaches_a_server_that_another_one_runs() {
     let Some(layers) = world::full() else { return };
@@ -34,8 +41,7 @@ fn a_command_reaches_a_server_that_another_one_runs() {
     let (_other, elsewhere) = grounded(&world, layers);
     let (code, _) = run(&world, &elsewhere, "exec 5<> /dev/tcp/127.0.0.1/8123");
     assert_eq!(code, Some(1));
-    server.kill().unwrap();
-    server.wait().unwrap();
+    end(&mut server);
 }
 
 #[test]
@@ -46,8 +52,7 @@ fn processes_terminals_and_shared_memory_are_each_commands_own() {
     let mut sleeper = world.sandboxed(&order, "echo x > /dev/shm/note; sleep 600");
     let mut sleeper = sleeper.stdout(std::process::Stdio::null()).spawn().unwrap();
     let (_, seen) = run(&world, &order, "ls /proc | grep -c '^[0-9]'; ls /dev/shm /dev/pts; echo $$");
-    sleeper.kill().unwrap();
-    sleeper.wait().unwrap();
+    end(&mut sleeper);
     let count: usize = seen.lines().next().unwrap().parse().unwrap();
     assert!(count <= 5, "another command's processes can be seen: {seen}");
     assert!(!seen.contains("note"), "{seen}");

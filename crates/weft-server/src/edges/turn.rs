@@ -245,21 +245,7 @@ impl Drop for Turn {
 
 /// What an end that is none of success means to the other side.
 pub fn problem_of(reason: &EndReason) -> Option<Problem> {
-    match reason {
-        EndReason::ModelFailed { failure } => Some(
-            Problem::new(axum::http::StatusCode::BAD_GATEWAY, "model_failed", failure.message.clone())
-                .with("advice", failure.advice()),
-        ),
-        EndReason::Completed
-        | EndReason::Truncated
-        | EndReason::Refused
-        | EndReason::Interrupted
-        | EndReason::RoundLimit { .. }
-        | EndReason::ToolCallLimit { .. }
-        | EndReason::TimeLimit { .. }
-        | EndReason::TokenLimit { .. }
-        | EndReason::CostLimit { .. }
-        | EndReason::AllToolsFailed { .. }
-        | EndReason::Stuck { .. } => None,
-    }
+    let EndReason::ModelFailed { failure } = reason else { return None };
+    let problem = Problem::new(axum::http::StatusCode::BAD_GATEWAY, "model_failed", failure.message.clone());
+    Some(problem.with("advice", failure.advice()))
 }

@@ -8,6 +8,7 @@ use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+use weft_engine::settings::SETTINGS;
 use weft_engine::{Config, Loaded};
 use weft_store::audit::Category;
 
@@ -17,30 +18,9 @@ use crate::extract::Body;
 use crate::problem::{Answer, Problem, sentence};
 
 /// Hooks, providers, sources and what the sandbox lets out are changed in the file, by hand.
-const EDITABLE: [&str; 22] = [
-    "model",
-    "mode",
-    "agent",
-    "effort",
-    "limits.rounds",
-    "limits.tool_calls",
-    "limits.minutes",
-    "limits.tokens",
-    "limits.cost_usd",
-    "limits.failed_rounds",
-    "limits.repeats",
-    "budget.month_usd",
-    "budget.session_usd",
-    "budget.turn_usd",
-    "permissions.allow",
-    "permissions.ask",
-    "permissions.deny",
-    "sandbox.mode",
-    "undo.enabled",
-    "undo.keep_days",
-    "undo.largest_file_mb",
-    "web.search.provider",
-];
+fn editable() -> impl Iterator<Item = &'static str> {
+    SETTINGS.iter().filter(|setting| setting.harmless).map(|setting| setting.name)
+}
 
 #[derive(Serialize, ToSchema)]
 pub struct SettingsView {
@@ -73,7 +53,7 @@ impl Desk {
         let Loaded { config, warnings, sources } = loaded.map_err(|reason| Problem::failed(sentence(&reason)))?;
         Ok(SettingsView {
             values: values(&config),
-            editable: EDITABLE.to_vec(),
+            editable: editable().collect(),
             file: self.home.config_file().display().to_string(),
             files: sources.iter().map(|file| file.display().to_string()).collect(),
             warnings,
@@ -87,32 +67,7 @@ impl Desk {
 }
 
 fn values(config: &Config) -> BTreeMap<&'static str, Value> {
-    let limits = &config.limits;
-    BTreeMap::from([
-        ("model", json!(config.model)),
-        ("mode", json!(config.mode)),
-        ("agent", json!(config.agent)),
-        ("profile", json!(config.profile)),
-        ("effort", json!(config.effort)),
-        ("limits.rounds", json!(limits.rounds)),
-        ("limits.tool_calls", json!(limits.tool_calls)),
-        ("limits.minutes", json!(limits.wall_clock_ms.map(|millis| millis / 60_000))),
-        ("limits.tokens", json!(limits.tokens)),
-        ("limits.cost_usd", json!(limits.cost.map(weft_core::Cost::usd))),
-        ("limits.failed_rounds", json!(limits.failed_rounds)),
-        ("limits.repeats", json!(limits.repeats)),
-        ("budget.month_usd", json!(config.budget.month_usd)),
-        ("budget.session_usd", json!(config.budget.session_usd)),
-        ("budget.turn_usd", json!(config.budget.turn_usd)),
-        ("permissions.allow", json!(config.permissions.allow)),
-        ("permissions.ask", json!(config.permissions.ask)),
-        ("permissions.deny", json!(config.permissions.deny)),
-        ("sandbox.mode", json!(config.sandbox.mode)),
-        ("undo.enabled", json!(config.undo.enabled)),
-        ("undo.keep_days", json!(config.undo.keep_days)),
-        ("undo.largest_file_mb", json!(config.undo.largest_file_mb)),
-        ("web.search.provider", json!(config.web.search.as_ref().map(|search| search.provider.name()))),
-    ])
+    SETTINGS.iter().filter_map(|setting| Some((setting.name, setting.value?(config)))).collect()
 }
 
 /// Change settings in your own file; `null` puts one back to its default
@@ -124,7 +79,7 @@ pub async fn change(
     Body(changes): Body<BTreeMap<String, Value>>,
 ) -> Answer<Json<SettingsView>> {
     for (key, value) in &changes {
-        if !EDITABLE.contains(&key.as_str()) {
+        if !editable().any(|name| name == key) {
             let key = crate::problem::clipped(key);
             return Err(Problem::bad(format!("`{key}` cannot be set here. Change it in your settings file.")));
         }

@@ -83,8 +83,11 @@ impl Consent {
                 if rules.is_empty() || more.is_empty() {
                     rules.clear();
                 } else {
-                    rules.extend(more);
-                    rules.dedup();
+                    for rule in more {
+                        if !rules.contains(&rule) {
+                            rules.push(rule);
+                        }
+                    }
                 }
                 Self::Needed { rules, why: if why.is_empty() { other } else { why } }
             }
@@ -204,9 +207,21 @@ impl Measure<'_> {
             (Some(consent), _) => consent,
             (None, Mode::Auto) => Consent::NotNeeded,
             (None, Mode::Ask | Mode::Safe) => {
-                Consent::Needed { rules: vec!["write **".to_owned()], why: String::new() }
+                Consent::Needed { rules: vec![self.rule_for_writing(&located.path)], why: String::new() }
             }
         })
+    }
+
+    /// What a yes for longer would allow: the folder that the file is in, or the file alone where that
+    /// folder is the whole workspace.
+    fn rule_for_writing(&self, file: &Path) -> String {
+        let near = file.strip_prefix(self.workspace).unwrap_or(file);
+        let folder = near.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let place = globset::escape(&folder.unwrap_or(near).to_string_lossy());
+        // A folder that is called `~` is not the person's home.
+        let here = if place.starts_with('~') { "./" } else { "" };
+        let all = if folder.is_some() { "/**" } else { "" };
+        format!("write {here}{place}{all}")
     }
 
     fn running(&self, text: &str, outside: bool) -> Result<Consent, Denied> {

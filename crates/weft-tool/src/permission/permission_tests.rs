@@ -307,8 +307,49 @@ fn one_yes_covers_all_of_a_call_or_nothing_of_it() {
         outputs: &outputs,
     };
     let consent = measure.judge(&[run("cargo test && make"), Need::Write("x".to_owned())]).unwrap();
-    let rules = ["run cargo test", "exactly make", "write **"].map(str::to_owned).to_vec();
+    let rules = ["run cargo test", "exactly make", "write x"].map(str::to_owned).to_vec();
     assert_eq!(consent, Consent::Needed { rules, why: String::new() });
     let consent = measure.judge(&[run("cargo test && rm $X")]).unwrap();
     assert!(matches!(consent, Consent::Needed { rules, .. } if rules.is_empty()));
+}
+
+#[test]
+fn a_yes_for_longer_is_for_the_folder_that_is_shown_and_for_no_more() {
+    let folders = ["docs/deep", "~", "a[1]"];
+    let mut world = World::new();
+    for folder in folders {
+        std::fs::create_dir_all(world.workspace.join(folder)).unwrap();
+    }
+    let offered = |world: &World, path: &str| {
+        let measure = Measure {
+            mode: Mode::Ask,
+            role: Role::Worker,
+            rules: &world.rules,
+            workspace: &world.workspace,
+            outputs: Path::new("/nowhere"),
+        };
+        match measure.judge(&[Need::Write(path.to_owned())]).unwrap() {
+            Consent::Needed { rules, .. } => rules.join(", "),
+            other => format!("{other:?}"),
+        }
+    };
+    let cases = [
+        ("notes.md", "write notes.md"),
+        ("docs/deep/a.md", "write docs/deep/**"),
+        ("./~/a", "write ./~/**"),
+        ("a[1]/b", "write a[[]1[]]/**"),
+    ];
+    for (path, rule) in cases {
+        assert_eq!(offered(&world, path), rule);
+    }
+    for (_, rule) in cases {
+        world = world.with(Decision::Allow, rule);
+    }
+    let write = |path: &str| Need::Write(path.to_owned());
+    for (path, _) in cases {
+        assert_eq!(world.judge(Mode::Ask, write(path)), "yes", "{path}");
+    }
+    for other in ["notes.txt", "docs/a.md", "a1/b"] {
+        assert_eq!(world.judge(Mode::Ask, write(other)), "ask", "{other}");
+    }
 }

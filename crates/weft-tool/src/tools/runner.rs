@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
-use weft_core::SessionId;
 use weft_core::event::{Display, Outcome};
+use weft_core::{Mode, SessionId};
+use weft_sandbox::denial::ASK_TO_LEAVE;
 
 use super::view;
 use crate::aside;
@@ -61,6 +62,10 @@ impl Runner {
         // Parsing is quick, but the whole output may have to be read.
         if let Ok(Some(parsed)) = tokio::task::spawn_blocking(move || view::parsed(&command, &output, &spill)).await {
             ran.output = parsed;
+        }
+        if context.mode == Mode::Safe {
+            // There nobody is asked, so nothing may be said of asking.
+            ran.denial = ran.denial.map(|words| words.replace(&format!(" {ASK_TO_LEAVE}"), ""));
         }
         finish(ran, order.command, &summary, notice)
     }

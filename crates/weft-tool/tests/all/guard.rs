@@ -111,7 +111,7 @@ fn an_ask_shows_exactly_what_would_happen() {
     };
     assert_eq!((tool.as_str(), question.as_str()), ("edit", "Edit `a.txt`?"));
     assert!(detail.contains("-two\n+2\n"), "{detail}");
-    assert_eq!(grant, Some(Grant::Rules { rules: vec!["write **".into()] }));
+    assert_eq!(grant, Some(Grant::Rules { rules: vec!["write a.txt".into()] }));
 
     let command = "cargo test \\\n  --all";
     let Verdict::Ask { kind: AskKind::Approval { detail, grant, .. }, question } =

@@ -1,13 +1,13 @@
 //! `weft answer`: answers a question, from anywhere.
 
-use std::time::Duration;
-
+use weft_core::ask::Grant;
 use weft_core::{Answer, AskKind, Choice};
 use weft_engine::Recorder;
 
 use crate::args::{AnswerArgs, WorkArgs};
 use crate::commands::resume;
 use crate::exit::{Exit, UsageError};
+use crate::show::card::ways_to_say_yes;
 use crate::show::rows::answered_rows;
 use crate::terminal::answer_in_words;
 use crate::{open, out};
@@ -25,7 +25,7 @@ pub async fn run(args: AnswerArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     if args.resume {
-        return resume::carry_on(&opened, row.session, &work, false, Some(Duration::ZERO)).await;
+        return resume::carry_on(&opened, row.session, &work, false, Some(args.wait.patience())).await;
     }
     out::tell(&crate::show::rows::note(&format!("Recorded. `weft resume {}` goes on.", row.session), &look));
     Ok(Exit::Done)
@@ -39,13 +39,19 @@ pub fn read_answer(kind: &AskKind, words: &[String]) -> Result<Answer, UsageErro
     match (kind, first.to_lowercase().as_str()) {
         (AskKind::Approval { .. }, "yes" | "y" | "once") => Ok(Answer::Approve { scope: Choice::Once }),
         (AskKind::Approval { grant: Some(_), .. }, "session" | "s") => Ok(Answer::Approve { scope: Choice::Session }),
-        (AskKind::Approval { grant: Some(_), .. }, "always" | "a") => Ok(Answer::Approve { scope: Choice::Always }),
+        (AskKind::Approval { grant: Some(Grant::Rules { .. }), .. }, "always" | "a") => {
+            Ok(Answer::Approve { scope: Choice::Always })
+        }
+        (AskKind::Approval { grant: Some(Grant::Tool { .. } | Grant::Command { .. }), .. }, "always" | "a") => {
+            Err(UsageError("this can be allowed for the session, not for good: answer yes, session or no".to_owned()))
+        }
         (AskKind::Approval { grant: None, .. }, "session" | "s" | "always" | "a") => {
             Err(UsageError("this cannot be allowed beforehand: answer yes or no".to_owned()))
         }
         (AskKind::Approval { .. }, "no" | "n") => Ok(Answer::Reject { message }),
         (AskKind::Approval { .. }, _) => Err(UsageError(format!(
-            "`{first}` is not an answer here: say yes, session, always, or no with what to do instead"
+            "`{first}` is not an answer here: say {}, or no with what to do instead",
+            ways_to_say_yes(kind)
         ))),
         (AskKind::Question { .. }, _) => Ok(answer_in_words(kind, text.trim())),
     }

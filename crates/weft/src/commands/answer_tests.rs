@@ -20,6 +20,10 @@ fn answers_are_read_by_the_kind_of_question() {
     check(&approval, "ONCE", Ok(Answer::Approve { scope: Choice::Once }));
     check(&approval, "session", Ok(Answer::Approve { scope: Choice::Session }));
     check(&strict, "session", Err(()));
+    check(&approval, "always", Err(()));
+    let rules = Some(Grant::Rules { rules: vec!["write docs/**".into()] });
+    let lasting = AskKind::Approval { tool: "edit".into(), detail: String::new(), grant: rules };
+    check(&lasting, "always", Ok(Answer::Approve { scope: Choice::Always }));
     check(&approval, "no", Ok(Answer::Reject { message: None }));
     check(&approval, "no use nextest", Ok(Answer::Reject { message: Some("use nextest".into()) }));
     check(&approval, "perhaps", Err(()));

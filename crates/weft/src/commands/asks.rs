@@ -1,12 +1,13 @@
 //! `weft asks`: the questions that wait for a person.
 
 use serde_json::json;
-use weft_core::AskKind;
+use weft_core::{Ask, AskKind};
 
 use crate::exit::Exit;
-use crate::show::card::{grant_in_words, repeats_question};
+use crate::show::card::{how_to_answer, is_diff, repeats_question};
 use crate::show::clean::clean_row;
 use crate::show::columns::columns;
+use crate::show::plain::in_home;
 use crate::show::rows::note;
 use crate::show::units::ago;
 use crate::{open, out};
@@ -20,6 +21,7 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
                 "ask": row.ask,
                 "session": row.session,
                 "title": row.title,
+                "workspace": row.workspace,
                 "raised_at": row.raised_at,
             }));
         }
@@ -30,23 +32,25 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let now = opened.engine.clock().now();
-    let grants: Vec<String> =
-        asks.iter().filter_map(|row| Some(format!("{}: {}", row.ask.id, grant_in_words(&row.ask.kind)?))).collect();
+    let here = opened.workspace_name();
     let rows = asks.iter().map(|row| {
-        let detail = match &row.ask.kind {
-            AskKind::Approval { detail, .. } if repeats_question(&row.ask.question, detail) => String::new(),
-            AskKind::Approval { detail, .. } => detail.lines().next().unwrap_or_default().to_owned(),
-            AskKind::Question { options, .. } => options.join(" / "),
-        };
-        let question = format!("{} {detail}", row.ask.question);
-        [row.ask.id.to_string(), row.session.to_string(), ago(row.raised_at, now), clean_row(&question)]
+        let folder = if row.workspace == here { "here".to_owned() } else { in_home(&row.workspace) };
+        [row.ask.id.to_string(), row.session.to_string(), ago(row.raised_at, now), clean_row(&folder), about(&row.ask)]
     });
-    let look = out::look_stdout();
-    out::print(columns(&["ask", "session", "raised", "question"], rows, &look));
+    out::print_each(columns(&["ask", "session", "raised", "folder", "question"], rows, &out::look_stdout()));
     let look = out::look_stderr();
-    for words in grants {
-        out::tell(&note(&words, &look));
+    for row in &asks {
+        out::tell(&note(&how_to_answer(&row.ask), &look));
     }
-    out::tell(&note("Answer with: `weft answer ASK yes|session|always|no`, or in words", &look));
     Ok(Exit::Done)
+}
+
+/// The question in a row. What it is about is left out where that is a diff, or takes several lines.
+fn about(ask: &Ask) -> String {
+    let detail = match &ask.kind {
+        AskKind::Approval { detail, .. } if repeats_question(&ask.question, detail) || is_diff(detail) => String::new(),
+        AskKind::Approval { detail, .. } => detail.lines().next().unwrap_or_default().to_owned(),
+        AskKind::Question { options, .. } => options.join(" / "),
+    };
+    clean_row(&format!("{} {detail}", ask.question))
 }

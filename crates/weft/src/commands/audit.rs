@@ -12,6 +12,7 @@ use crate::out;
 use crate::show::clean::clean_row;
 use crate::show::columns::columns;
 use crate::show::rows::{note, problem};
+use crate::show::units::counted;
 
 pub async fn run(command: AuditCommand) -> anyhow::Result<Exit> {
     let audit = weft_engine::audit::open(&Home::from_env());
@@ -75,7 +76,7 @@ fn table(entries: &[Recorded]) {
         ]
     });
     let head = ["time (UTC)", "severity", "outcome", "event", "action", "session", "target"];
-    out::print(columns(&head, cells, &out::look_stdout()));
+    out::print_each(columns(&head, cells, &out::look_stdout()));
 }
 
 fn csv(entries: &[Recorded]) {
@@ -113,8 +114,11 @@ fn verify(audit: &Audit) -> anyhow::Result<Exit> {
         out::print(&problem(&format!("{place}{}: {}", found.kind.words(), clean_row(&found.detail)), &look));
     }
     let counts = format!(
-        "{} entries, {} signatures, {} files, {} not signed so far",
-        report.entries, report.signatures, report.files, report.unsigned
+        "{}, {}, {}, {} not signed so far",
+        counted(report.entries, "entry", "entries"),
+        counted(report.signatures, "signature", "signatures"),
+        counted(report.files as u64, "file", "files"),
+        report.unsigned
     );
     if report.is_valid() {
         out::print(&note(&format!("The audit log is as it was written: {counts}."), &look));

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use toml_edit::{DocumentMut, Item, Table};
+use weft_engine::settings::{SETTINGS, Setting};
 use weft_engine::{Home, Loaded};
 use weft_store::audit::Category;
 
@@ -59,16 +60,21 @@ fn list(home: &Home) -> anyhow::Result<()> {
         Err(_) => (open::settings_or_defaults(home, &workspace), true),
     };
     let look = out::look_stdout();
-    if loaded.sources.is_empty() && !is_broken {
+    let mut texts = Vec::new();
+    for source in &loaded.sources {
+        let text = std::fs::read_to_string(source).with_context(|| format!("cannot read {}", source.display()))?;
+        texts.push((source, text.trim_end().to_owned()));
+    }
+    texts.retain(|(_, text)| !text.is_empty());
+    if texts.is_empty() && !is_broken {
         let words = format!(
             "No settings yet; everything has its default. They would be in `{}`.",
             home.config_file().display()
         );
         out::print(&note(&words, &look));
     }
-    for source in &loaded.sources {
-        let text = std::fs::read_to_string(source).with_context(|| format!("cannot read {}", source.display()))?;
-        out::stdout(&format!("# {}\n{}\n", source.display(), text.trim_end()));
+    for (source, text) in texts {
+        out::stdout(&format!("# {}\n{text}\n", source.display()));
     }
     for warning in &loaded.warnings {
         out::tell(&note(warning, &out::look_stderr()));
@@ -76,55 +82,12 @@ fn list(home: &Home) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Every setting. In capitals what is named by the person, such as a provider.
-const KNOWN: [&str; 29] = [
-    "model",
-    "mode",
-    "agent",
-    "profile",
-    "effort",
-    "limits.rounds",
-    "limits.tool_calls",
-    "limits.minutes",
-    "limits.tokens",
-    "limits.cost_usd",
-    "limits.failed_rounds",
-    "limits.repeats",
-    "budget.month_usd",
-    "budget.session_usd",
-    "budget.turn_usd",
-    "budget.providers.PROVIDER",
-    "providers.NAME.protocol",
-    "providers.NAME.base_url",
-    "providers.NAME.headers.HEADER",
-    "providers.NAME.key_env",
-    "providers.NAME.concurrency",
-    "providers.NAME.idle_seconds",
-    "hooks",
-    "models.PROVIDER/MODEL",
-    "models.PROVIDER/MODEL.FACT",
-    "web.allow_private",
-    "web.search.provider",
-    "web.search.url",
-    "web.search.key_env",
-];
-
-/// Whether it is a setting, or a section of settings.
-fn is_known(key: &str) -> bool {
-    KNOWN.iter().any(|known| {
-        let mut pattern = known.split('.');
-        key.split('.').all(|part| {
-            let named = |wanted: &str| wanted.chars().all(|letter| letter.is_uppercase() || letter == '/');
-            pattern.next().is_some_and(|wanted| wanted == part || (!part.is_empty() && named(wanted)))
-        })
-    })
-}
-
 fn check_known(key: &str) -> Result<(), UsageError> {
-    if is_known(key) {
+    if Setting::of(key).is_some() {
         return Ok(());
     }
-    Err(UsageError(format!("there is no setting `{key}`. There are {}", KNOWN.join(", "))))
+    let known: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
+    Err(UsageError(format!("there is no setting `{key}`. There are {}", known.join(", "))))
 }
 
 pub fn unset(file: &Path, key: &str) -> anyhow::Result<Exit> {

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use weft_core::Status;
 use weft_engine::{Home, Loaded};
+use weft_knowledge::{Places, embed};
 use weft_tool::language::LanguageServer;
 use weft_tool::sandbox::Setting;
 
 use crate::commands::{auth, is_untouched_fork};
 use crate::exit::Exit;
-use crate::show::plain::plain_words;
+use crate::show::plain::{as_sentence, plain_words};
 use crate::show::rows::{marked, sentence};
 use crate::show::style::{BAD, BOLD, DIM, GOOD, Line, Look, PLAIN};
 use crate::show::units::{ago, bytes};
@@ -47,12 +48,14 @@ pub async fn run() -> anyhow::Result<Exit> {
     let rows = providers::all(&home, &loaded.config);
     let sandboxed = sandbox(&home, &loaded.config);
     let web = web(&home, &loaded.config);
+    let knowledge = knowledge(&home);
     let servers = language_servers(&open::workspace()?, &loaded.config);
     section("Database", database(home, loaded));
     out::print(&[Line::new("Providers", BOLD)]);
     out::print(&rows.iter().flat_map(|provider| auth::status_row(provider, &look)).collect::<Vec<_>>());
     section("Sandbox", sandboxed);
     section("Web", web);
+    section("Knowledge", knowledge);
     section("Language servers", servers);
     section("Terminal", terminal(&look));
     Ok(if failed { Exit::Failed } else { Exit::Done })
@@ -89,6 +92,7 @@ pub fn sections(home: &Home, workspace: &Path) -> Vec<Section> {
         section("Providers", rows.iter().map(key).collect()),
         section("Sandbox", sandbox(home, &loaded.config)),
         section("Web", web(home, &loaded.config)),
+        section("Knowledge", knowledge(home)),
         section("Language servers", language_servers(workspace, &loaded.config)),
         section("Database", database(home.clone(), loaded)),
     ]
@@ -232,6 +236,17 @@ fn web(home: &Home, config: &weft_engine::Config) -> Vec<Finding> {
             Finding::Bad(format!("search with {name} has no key; add one with `weft auth {name}`"))
         }
         None => Finding::Good(format!("search with {name}")),
+    }]
+}
+
+/// What finds meaning besides words.
+fn knowledge(home: &Home) -> Vec<Finding> {
+    vec![match embed::open(&Places::within(&home.data).models) {
+        Err(error) => Finding::Bad(plain_words(&as_sentence(&error.to_string()))),
+        Ok(opened) => match opened.notice() {
+            Some(notice) => Finding::Note(notice.to_owned()),
+            None => Finding::Good(format!("searches find meaning with `{}`", opened.embedder().name())),
+        },
     }]
 }
 

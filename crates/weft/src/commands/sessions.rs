@@ -65,7 +65,7 @@ fn list(opened: &Opened, workspace: Option<String>, json: bool, limit: usize) ->
         return Ok(Exit::Done);
     }
     let now = opened.engine.clock().now();
-    out::print(session_rows(&rows, now, &out::look_stdout()));
+    out::print_each(session_rows(&rows, now, &out::look_stdout()));
     Ok(Exit::Done)
 }
 

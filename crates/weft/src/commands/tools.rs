@@ -1,6 +1,7 @@
 //! `weft tools`: which commands test, lint, format, check and build the project in this folder, and
 //! which language servers know it.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,11 +20,13 @@ pub fn run(kind: Option<Kind>, json: bool) -> anyhow::Result<Exit> {
     let loaded = open::settings(&Home::from_env(), &workspace)?;
     let known = with_own(&loaded.config.language_servers);
     let found = Discovery::new(loaded.config.project_tools).find(&workspace, false);
+    let names = Names::of(&workspace);
+    let found: Vec<&Found> = found.iter().filter(|found| names.has_use_for(found)).collect();
     let servers = if kind.is_none() { language_servers(known, &workspace) } else { Vec::new() };
     let wanted = |known: Kind| kind.is_none_or(|kind| kind == known);
     if json {
         for found in found.iter().filter(|found| wanted(found.kind)) {
-            out::json_line(&serde_json::to_value(found)?);
+            out::json_line(found);
         }
         for (server, installed) in &servers {
             let (name, install) = (&server.name, server.how_to_install());
@@ -35,7 +38,7 @@ pub fn run(kind: Option<Kind>, json: bool) -> anyhow::Result<Exit> {
     let look = out::look_stdout();
     let mut any = false;
     for kind in Kind::ALL.into_iter().filter(|kind| wanted(*kind)) {
-        let of_kind: Vec<&Found> = found.iter().filter(|found| found.kind == kind).collect();
+        let of_kind: Vec<&Found> = found.iter().copied().filter(|found| found.kind == kind).collect();
         if of_kind.is_empty() {
             continue;
         }
@@ -54,6 +57,29 @@ pub fn run(kind: Option<Kind>, json: bool) -> anyhow::Result<Exit> {
         out::print(&note("Nothing was found here. `weft tools --help` says how to add your own.", &look));
     }
     Ok(Exit::Done)
+}
+
+/// The endings of the names of a project's files.
+struct Names {
+    endings: HashSet<String>,
+    /// There are too many files to know them all.
+    more: bool,
+}
+
+impl Names {
+    fn of(workspace: &Path) -> Self {
+        const MOST: usize = 20_000;
+        let mut walk = ignore::WalkBuilder::new(workspace).require_git(false).build().flatten();
+        let ending = |entry: &ignore::DirEntry| Some(entry.path().extension()?.to_string_lossy().to_lowercase());
+        let endings = walk.by_ref().take(MOST).filter_map(|entry| ending(&entry)).collect();
+        Self { endings, more: walk.next().is_some() }
+    }
+
+    /// What is only ever run on files of some kind is of no use where there are none.
+    fn has_use_for(&self, found: &Found) -> bool {
+        let on_files_alone = found.command.is_empty() && !found.extensions.is_empty();
+        self.more || !on_files_alone || found.extensions.iter().any(|ending| self.endings.contains(ending))
+    }
 }
 
 /// Those that know a project in this folder, and whether they are there.

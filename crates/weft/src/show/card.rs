@@ -78,32 +78,54 @@ fn detail_lines(detail: &str, cap: usize, look: &Look) -> Vec<Line> {
 
 /// All of what is asked about, however long.
 pub fn whole_detail(detail: &str, look: &Look) -> Vec<Line> {
-    if detail.starts_with("--- ") || detail.starts_with("@@ ") || detail.contains("\n@@ ") {
+    if is_diff(detail) {
         return diff_lines(detail, usize::MAX, look);
     }
     let room = look.width.saturating_sub(6).max(10);
     wrap(&[Span::new(visible(detail).trim_end().to_owned(), PLAIN)], room)
 }
 
+pub fn is_diff(detail: &str) -> bool {
+    detail.starts_with("--- ") || detail.starts_with("@@ ") || detail.contains("\n@@ ")
+}
+
+/// What to type to answer a question from a shell, and what a yes for longer would allow.
+pub fn how_to_answer(ask: &Ask) -> String {
+    let ways = format!("Answer with: `weft answer {} {}`", ask.id, ways_to_answer(&ask.kind));
+    match grant_in_words(&ask.kind) {
+        Some(grant) => format!("{ways}. {grant}."),
+        None => ways,
+    }
+}
+
 /// The words that `weft answer` takes for a question.
-pub const fn ways_to_answer(kind: &AskKind) -> &'static str {
+const fn ways_to_answer(kind: &AskKind) -> &'static str {
     match kind {
         AskKind::Approval { grant: Some(Grant::Rules { .. }), .. } => "yes|session|always|no",
-        AskKind::Approval { grant: Some(_), .. } => "yes|session|no",
+        AskKind::Approval { grant: Some(Grant::Tool { .. } | Grant::Command { .. }), .. } => "yes|session|no",
         AskKind::Approval { grant: None, .. } => "yes|no",
         AskKind::Question { .. } => "ANSWER",
     }
 }
 
+pub const fn ways_to_say_yes(kind: &AskKind) -> &'static str {
+    match kind {
+        AskKind::Approval { grant: Some(Grant::Rules { .. }), .. } => "yes, session, always",
+        AskKind::Approval { grant: Some(Grant::Tool { .. } | Grant::Command { .. }), .. } => "yes, session",
+        AskKind::Approval { grant: None, .. } | AskKind::Question { .. } => "yes",
+    }
+}
+
 /// What a yes for longer than once would allow, spelt out.
-pub fn grant_in_words(kind: &AskKind) -> Option<String> {
+fn grant_in_words(kind: &AskKind) -> Option<String> {
     let AskKind::Approval { grant: Some(grant), .. } = kind else { return None };
     Some(match grant {
         Grant::Tool { tool } => format!("`session` allows every `{}` in this session", clean_row(tool)),
         Grant::Command { .. } => "`session` allows exactly this command in this session".to_owned(),
         Grant::Rules { rules } => {
             let rules: Vec<String> = rules.iter().map(|rule| format!("`{}`", clean_row(rule))).collect();
-            format!("`session` allows {} in this session, `always` in this project", rules.join(", "))
+            let rules = rules.join(", ");
+            format!("For longer than once it allows {rules}: `session` in this session, `always` in this project")
         }
     })
 }
@@ -112,6 +134,7 @@ fn approval_choices(grant: Option<&Grant>, writing: bool, hides: bool, room: usi
     if writing {
         return hint("Say what to do instead. Enter sends it as a no, Esc goes back.", room);
     }
+    let mut rows = Vec::new();
     let mut choices = vec![("y", "once".to_owned())];
     if let Some(grant) = grant {
         let what = match grant {
@@ -119,9 +142,12 @@ fn approval_choices(grant: Option<&Grant>, writing: bool, hides: bool, room: usi
             Grant::Command { .. } => "this command".to_owned(),
             Grant::Rules { rules } => clean_row(&rules.join(", ")),
         };
-        choices.push(("s", format!("for this session ({what})")));
         if let Grant::Rules { .. } = grant {
+            rows = wrap(&[Span::new(format!("For longer than once, it allows: {what}"), DIM)], room);
+            choices.push(("s", "for this session".to_owned()));
             choices.push(("a", "always in this project".to_owned()));
+        } else {
+            choices.push(("s", format!("for this session ({what})")));
         }
     }
     choices.push(("n", "no".to_owned()));
@@ -138,7 +164,7 @@ fn approval_choices(grant: Option<&Grant>, writing: bool, hides: bool, room: usi
         // A choice is not broken in two: its own spaces are no-break ones until the row is made.
         spans.push(Span::new(format!("\u{a0}{}", words.replace(' ', "\u{a0}")), PLAIN));
     }
-    let mut rows = wrap(&spans, room);
+    rows.extend(wrap(&spans, room));
     for span in rows.iter_mut().flat_map(|row| &mut row.spans) {
         span.text = span.text.replace('\u{a0}', " ").into();
     }

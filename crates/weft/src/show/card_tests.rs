@@ -27,6 +27,14 @@ fn cards(look: &Look) -> String {
         },
         "Edit `a.txt`?",
     );
+    let lasting = ask(
+        AskKind::Approval {
+            tool: "write".into(),
+            detail: "--- /dev/null\n+++ b/docs/a.md\n@@ -0,0 +1 @@\n+one\n".into(),
+            grant: Some(Grant::Rules { rules: vec!["write docs/**".into()] }),
+        },
+        "Write `docs/a.md`?",
+    );
     let options = vec!["SQLite, in one file".into(), "Postgres, for many machines at the same time".into()];
     let one = ask(AskKind::Question { options: options.clone(), several: false }, "Which database should it use?");
     let several = ask(AskKind::Question { options, several: true }, "Which databases should it support?");
@@ -37,6 +45,7 @@ fn cards(look: &Look) -> String {
         CardView { writing: true, behind: 2, ..view(&run) },
         view(&edit),
         CardView { detail_rows: 1, ..view(&edit) },
+        view(&lasting),
         view(&one),
         CardView { chosen: &[2], ..view(&several) },
         view(&open),

@@ -76,6 +76,15 @@ fn without_column(text: &str) -> String {
     }
 }
 
+/// A folder as people write it: what is in their home begins with `~`.
+pub fn in_home(folder: &str) -> String {
+    let home = std::env::home_dir().map(|home| home.to_string_lossy().into_owned()).filter(|home| home.len() > 1);
+    match home.and_then(|home| folder.strip_prefix(&home).map(str::to_owned)) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
+        Some(_) | None => folder.to_owned(),
+    }
+}
+
 #[cfg(test)]
 #[path = "plain_tests.rs"]
 mod tests;

@@ -1,7 +1,7 @@
 //! Rows in plain words: what the person said, what a tool does and did, how a turn ended.
 
-use weft_core::event::{Display, EndReason, Outcome, TodoItem, TodoState, ToolFinished};
-use weft_core::files::{FilesRestored, Way, summary};
+use weft_core::event::{Display, EndReason, Ending, Outcome, Output, TodoItem, TodoState, ToolFinished};
+use weft_core::files::{ChangedFile, FileChange, FilesRestored, Way, summary};
 use weft_core::{Answer, Choice, SessionId, UserPart};
 
 use super::clean::{clean, clean_row};
@@ -14,6 +14,8 @@ use super::width::wrap;
 const NOTABLE_MS: u64 = 100;
 /// How many of a command's last lines are shown.
 pub const OUTPUT_LINES: usize = 5;
+/// How many of the files that were put back are named.
+const NAMED_FILES: usize = 20;
 
 /// A sentence in which `backticks` mark code. Where there is no colour to do so, they stay.
 pub fn sentence(text: &str, style: Style, look: &Look) -> Vec<Span> {
@@ -85,6 +87,8 @@ pub struct Before<'a> {
 /// A tool that is done, with what is worth seeing of its result.
 pub fn finished_rows(finished: &ToolFinished, before: Before<'_>, look: &Look) -> Vec<Line> {
     let (mark, style) = match finished.outcome {
+        // The tool did its part: it ran the command. That is no tick for the command.
+        Outcome::Ok if ended_badly(finished) => (look.sign("✗", "x"), BAD),
         Outcome::Ok => (look.sign("✓", "+"), GOOD),
         Outcome::Failed | Outcome::Invalid => (look.sign("✗", "x"), BAD),
         Outcome::Denied => (look.sign("⊘", "x"), DIM),
@@ -116,6 +120,22 @@ pub fn finished_rows(finished: &ToolFinished, before: Before<'_>, look: &Look) -
     rows
 }
 
+/// Whether a command was run and ended with something other than 0.
+fn ended_badly(finished: &ToolFinished) -> bool {
+    match &finished.output.display {
+        Some(Display::Command { exit_code: Some(code), .. }) => *code != 0,
+        // Killed, or still running in the background.
+        Some(Display::Command { exit_code: None, .. }) => finished.output.text.starts_with("killed by "),
+        Some(Display::Diff { .. } | Display::Todo { .. }) | None => false,
+    }
+}
+
+/// A command's output without the line on how it ended, which its row says already.
+fn without_status(output: &Output) -> &str {
+    let (first, rest) = output.text.split_once('\n').unwrap_or((&output.text, ""));
+    if output.summary.ends_with(&format!(", {first}")) { rest } else { &output.text }
+}
+
 /// What a refusal says to the person; the rest is advice for the model.
 fn first_sentence(text: &str) -> &str {
     let line = text.lines().next().unwrap_or_default();
@@ -126,7 +146,7 @@ fn result_rows(finished: &ToolFinished, look: &Look) -> Vec<Line> {
     match (&finished.output.display, finished.outcome) {
         (Some(Display::Diff { diff, .. }), Outcome::Ok) => diff_lines(diff, SHOWN_LINES, look),
         (Some(Display::Todo { items }), _) => todo_rows(items, look),
-        (Some(Display::Command { .. }), _) => last_lines(&finished.output.text, OUTPUT_LINES, look),
+        (Some(Display::Command { .. }), _) => last_lines(without_status(&finished.output), OUTPUT_LINES, look),
         (_, Outcome::Failed | Outcome::Invalid) => {
             let text = clean(&finished.output.text);
             let shown = text.lines().filter(|line| !line.trim().is_empty()).take(OUTPUT_LINES);
@@ -176,19 +196,10 @@ pub fn naming_session(text: &str, session: SessionId) -> String {
 
 /// How a turn ended, if that is worth a row.
 pub fn end_rows(reason: &EndReason, session: SessionId, look: &Look) -> Vec<Line> {
-    match reason {
-        EndReason::Completed => Vec::new(),
-        EndReason::Interrupted => marked(look.sign("■", "x"), DIM, &sentence("Stopped.", DIM, look), look),
-        EndReason::Truncated
-        | EndReason::Refused
-        | EndReason::RoundLimit { .. }
-        | EndReason::ToolCallLimit { .. }
-        | EndReason::TimeLimit { .. }
-        | EndReason::TokenLimit { .. }
-        | EndReason::CostLimit { .. }
-        | EndReason::AllToolsFailed { .. }
-        | EndReason::Stuck { .. }
-        | EndReason::ModelFailed { .. } => problem(&naming_session(&reason.to_string(), session), look),
+    match reason.ending() {
+        Ending::Completed => Vec::new(),
+        Ending::Interrupted => marked(look.sign("■", "x"), DIM, &sentence("Stopped.", DIM, look), look),
+        Ending::Early => problem(&naming_session(&reason.to_string(), session), look),
     }
 }
 
@@ -206,6 +217,35 @@ pub fn restored(restored: &FilesRestored) -> String {
         Way::Redo => "Did again",
     };
     format!("{words} {turns}: {}", summary(&restored.files, restored.more))
+}
+
+/// Which files were put in place, and what that did to each.
+pub fn file_rows(files: &[ChangedFile], more: u32, look: &Look) -> Vec<Line> {
+    let mut rows: Vec<Line> = files.iter().take(NAMED_FILES).map(|file| file_row(file, look)).collect();
+    let left = files.len().saturating_sub(NAMED_FILES) + usize::try_from(more).unwrap_or(0);
+    if left > 0 {
+        rows.push(Line::new(format!("and {left} more"), DIM).indented(GUTTER));
+    }
+    rows
+}
+
+fn file_row(file: &ChangedFile, look: &Look) -> Line {
+    let what = match file.change {
+        FileChange::Created => "created",
+        FileChange::Changed => "changed",
+        FileChange::Deleted => "deleted",
+        FileChange::Mode => "permissions changed",
+        FileChange::NotKept => "could not be put back",
+    };
+    let count = |sign: &str, lines: Option<u32>| match lines {
+        Some(lines) if lines > 0 => format!(" {sign}{lines}"),
+        _ => String::new(),
+    };
+    let lines = format!("{}{}", count("+", file.added), count("−", file.removed));
+    Line::new(clean_row(&file.path), CODE)
+        .with(format!("  {what}{lines}"), DIM)
+        .indented(GUTTER)
+        .fitted(look.width, look)
 }
 
 /// A question and what was answered.

@@ -3,7 +3,7 @@
 //! Nothing here reads the environment but [`Look::detect`]. Text put into a span must already be
 //! safe to print; see [`super::clean`].
 
-use std::borrow::{Borrow, Cow};
+use std::borrow::Cow;
 
 use super::width::{clusters, width_of};
 
@@ -193,10 +193,10 @@ impl Line {
 }
 
 /// Lines as text, each ended by a newline.
-pub fn render_all(lines: impl IntoIterator<Item: Borrow<Line>>, look: &Look) -> String {
+pub fn render_all(lines: &[Line], look: &Look) -> String {
     let mut text = String::new();
     for line in lines {
-        line.borrow().render_to(look, &mut text);
+        line.render_to(look, &mut text);
         text.push('\n');
     }
     text

@@ -1,6 +1,6 @@
 //! A session told line by line, from its events and, while it runs, from what streams in between.
 
-use weft_core::event::{Event, FilesRestored, Recorded, RoundAnswered, RoundFailed, Sampled, Withdrawn};
+use weft_core::event::{Event, FilesChanged, FilesRestored, Recorded, RoundAnswered, RoundFailed, Sampled, Withdrawn};
 use weft_core::files::summary;
 use weft_core::message::Part;
 use weft_core::state::Queued;
@@ -8,7 +8,7 @@ use weft_core::{Answer, Ask, AskId, CallId, FailureKind, InputId};
 
 use super::clean::clean_row;
 use super::markdown::Stream;
-use super::rows::{Before, answered_rows, end_rows, finished_rows, marked, note, sentence, user_lines};
+use super::rows::{Before, answered_rows, end_rows, file_rows, finished_rows, marked, note, sentence, user_lines};
 use super::style::{DIM, Line, Look, Style};
 use super::units::grouped;
 
@@ -29,6 +29,10 @@ pub struct Transcript {
     lost: Vec<CallId>,
     /// Calls that a person has said no to.
     declined: Vec<CallId>,
+    /// The last thing that happened was a question or its answer, after which nothing is under way.
+    at_a_question: bool,
+    /// Commands are typed with a slash there.
+    in_chat: bool,
 }
 
 /// Kinds of lines; a blank row separates them.
@@ -53,6 +57,8 @@ impl Transcript {
             asks: Vec::new(),
             lost: Vec::new(),
             declined: Vec::new(),
+            at_a_question: false,
+            in_chat: false,
         }
     }
 
@@ -61,6 +67,11 @@ impl Transcript {
         let mut transcript = Self::new(look);
         transcript.last = Group::Text;
         transcript
+    }
+
+    #[must_use]
+    pub fn in_chat(self) -> Self {
+        Self { in_chat: true, ..self }
     }
 
     pub const fn set_look(&mut self, look: Look) {
@@ -118,8 +129,17 @@ impl Transcript {
         self.group(Group::Rows, rows)
     }
 
+    fn changed(&mut self, changed: &FilesChanged) -> Vec<Line> {
+        let words = summary(&changed.files, changed.more);
+        let command = if self.in_chat { "/" } else { "weft " };
+        // A diff shows files alone.
+        let shows = if changed.files.is_empty() { String::new() } else { format!("`{command}diff` shows it, ") };
+        self.remark(&format!("{words}. {shows}`{command}undo` takes it back."))
+    }
+
     fn restored(&mut self, restored: &FilesRestored) -> Vec<Line> {
         let mut lines = self.remark(&super::rows::restored(restored));
+        lines.extend(file_rows(&restored.files, restored.more, &self.look));
         for kept in &restored.kept {
             lines.extend(self.remark(&format!("`{}` was left as it is: {}.", kept.path, kept.reason)));
         }
@@ -127,6 +147,7 @@ impl Transcript {
     }
 
     pub fn event(&mut self, recorded: &Recorded) -> Vec<Line> {
+        let was_at_a_question = std::mem::replace(&mut self.at_a_question, is_about_a_question(&recorded.event));
         match &recorded.event {
             Event::InputReceived(received) => {
                 self.queue.push(Queued {
@@ -203,14 +224,12 @@ impl Transcript {
             }
             Event::Recovered(recovered) => {
                 self.lost.clone_from(&recovered.interrupted);
+                if was_at_a_question && recovered.interrupted.is_empty() && self.started.is_empty() {
+                    return Vec::new();
+                }
                 self.remark("Carried on where it was interrupted.")
             }
-            Event::FilesChanged(changed) => {
-                let words = summary(&changed.files, changed.more);
-                // A diff shows files alone.
-                let shows = if changed.files.is_empty() { "" } else { "`weft diff` shows it, " };
-                self.remark(&format!("{words}. {shows}`weft undo` takes it back."))
-            }
+            Event::FilesChanged(changed) => self.changed(changed),
             Event::FilesRestored(restored) => self.restored(restored),
             Event::Sampled(sampled) => self.remark(&sampled_words(sampled)),
             Event::HookRan(ran) => self.remark(&format!("Hook `{}`: {}", ran.hook, ran.result)),
@@ -328,6 +347,10 @@ impl Transcript {
         }
         self.last = group;
     }
+}
+
+const fn is_about_a_question(event: &Event) -> bool {
+    matches!(event, Event::AskRaised(_) | Event::AskAnswered(_) | Event::AskWithdrawn(_) | Event::GrantGiven(_))
 }
 
 fn sampled_words(sampled: &Sampled) -> String {

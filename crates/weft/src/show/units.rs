@@ -2,6 +2,11 @@
 
 use weft_core::Timestamp;
 
+/// So many of something: "1 file", "2 files".
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
+}
+
 pub fn duration(millis: u64) -> String {
     let seconds = millis / 1000;
     match millis {

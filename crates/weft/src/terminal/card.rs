@@ -8,6 +8,7 @@
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use weft_core::ask::Grant;
 use weft_core::{Answer, Ask, AskId, AskKind, Choice};
 
 use super::editor::Editor;
@@ -138,7 +139,9 @@ impl CardKeys {
             AskKind::Approval { detail, grant, .. } => match letter.to_ascii_lowercase() {
                 'y' => return self.answer(ask, Answer::Approve { scope: Choice::Once }),
                 's' if grant.is_some() => return self.answer(ask, Answer::Approve { scope: Choice::Session }),
-                'a' if grant.is_some() => return self.answer(ask, Answer::Approve { scope: Choice::Always }),
+                'a' if matches!(grant, Some(Grant::Rules { .. })) => {
+                    return self.answer(ask, Answer::Approve { scope: Choice::Always });
+                }
                 'n' => return self.answer(ask, Answer::Reject { message: None }),
                 'v' => return CardOutcome::ViewAll { detail: detail.clone() },
                 'e' => {

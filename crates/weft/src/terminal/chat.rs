@@ -86,7 +86,7 @@ impl Chat {
             look,
             height,
             state,
-            transcript: Transcript::new(look),
+            transcript: Transcript::new(look).in_chat(),
             editor: Editor::default(),
             history,
             card: CardKeys::default(),
@@ -136,7 +136,7 @@ impl Chat {
 
     /// Leaves the session that was shown for another one.
     pub fn switch_to(&mut self, state: State) {
-        self.transcript = Transcript::below(self.look);
+        self.transcript = Transcript::below(self.look).in_chat();
         self.running.clear();
         self.card = CardKeys::default();
         self.notice = None;

@@ -20,10 +20,12 @@ fn an_open_question_is_three_and_waits_for_days() {
     let ask = open_ask(&world);
     ran.says("touch made").says(&format!("weft answer {ask} yes|session|always|no")).says("weft resume");
     // What a yes for longer would allow is spelt out.
-    ran.says("`session` allows `exactly touch made` in this session, `always` in this project");
+    ran.says(
+        "For longer than once it allows `exactly touch made`: `session` in this session, `always` in this project",
+    );
     assert_eq!(ran.stderr.matches("touch made").count(), 2, "{ran:?}");
     let asks = world.weft(&["asks"]).expect(0);
-    asks.says("`session` allows `exactly touch made`");
+    asks.says("it allows `exactly touch made`");
     assert_eq!(asks.stdout.matches("touch made").count(), 1, "{asks:?}");
     world.weft(&["resume"]).expect(0).says("waits for an answer: see `weft asks`");
     assert!(!world.folder.path().join("made").exists());
@@ -36,6 +38,7 @@ fn an_open_question_is_three_and_waits_for_days() {
 
     let ran = world.weft(&["resume"]).expect(0);
     assert_eq!(ran.stdout, "Finished.\n");
+    assert!(!ran.stderr.contains("interrupted"), "an answer is no interruption: {ran:?}");
     assert!(world.folder.path().join("made").exists());
 }
 
@@ -66,4 +69,39 @@ fn resuming_an_unanswered_question_says_what_is_asked() {
     world.weft(&["run", "go"]).expect(3);
     let session = world.session();
     world.weft(&["resume", &session]).expect(3).says("touch made");
+}
+
+#[test]
+fn questions_say_where_they_were_raised_and_take_what_they_offer() {
+    let write = |path: &str| call("write", json!({"path": path, "content": "one\ntwo\n"}));
+    let world = World::new(vec![write("docs/a.md"), text("Done."), write("docs/b.md"), write("c.md"), text("Done.")]);
+    std::fs::create_dir(world.folder.path().join("docs")).unwrap();
+    world.weft(&["run", "go"]).expect(3).says("For longer than once it allows `write docs/**`:");
+    let ask = open_ask(&world);
+    let here = world.weft(&["asks"]).expect(0);
+    let rows: Vec<&str> = here.stdout.lines().collect();
+    assert!(rows[0].contains("folder") && rows[1].contains("  here  "), "{rows:?}");
+    assert!(rows[1].ends_with("Write `docs/a.md`?"), "no diff in the table: {rows:?}");
+    let folder = world.folder.path().file_name().unwrap().to_str().unwrap();
+    let elsewhere = world.command(&["asks"]).current_dir(world.home.path()).output().unwrap();
+    let elsewhere = String::from_utf8(elsewhere.stdout).unwrap();
+    assert!(elsewhere.contains(folder), "{elsewhere}");
+
+    // What was agreed to is the folder, for good, and nothing beside it.
+    world.weft(&["answer", &ask, "always", "--resume"]).expect(0);
+    let next = world.weft(&["run", "again"]).expect(3);
+    assert_eq!(world.file("docs/b.md"), "one\ntwo\n");
+    next.says("Write `c.md`?").says("it allows `write c.md`:");
+}
+
+#[test]
+fn what_cannot_be_allowed_for_longer_is_not_offered_so() {
+    let world = World::new(vec![call("shell", json!({"command": "git push"})), text("Finished.")]);
+    let ran = world.weft(&["run", "go"]).expect(3);
+    let ask = open_ask(&world);
+    ran.says(&format!("`weft answer {ask} yes|no`"));
+    world.weft(&["asks"]).expect(0).says(&format!("`weft answer {ask} yes|no`"));
+    world.weft(&["answer", &ask, "always"]).expect(2).says("answer yes or no");
+    world.weft(&["answer", &ask, "perhaps"]).expect(2).says("say yes, or no with what to do instead");
+    world.weft(&["answer", "--help"]).expect(0).says("always");
 }

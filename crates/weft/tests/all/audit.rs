@@ -60,7 +60,7 @@ fn a_purge_is_confirmed_and_leaves_a_log_that_verifies() {
     let world = world();
     world.weft(&["audit", "purge", "--before", "0s"]).expect(2).says("--yes");
     world.weft(&["audit", "purge", "--before", "0s", "--yes"]).expect(0).says("Removed");
-    world.weft(&["audit", "verify"]).expect(0).says("1 entries");
+    world.weft(&["audit", "verify"]).expect(0).says("1 entry, ");
     world.weft(&["audit", "purge", "--before", "90d", "--yes"]).expect(0).says("nothing that old");
     world.weft(&["audit", "query", "--since", "tomorrow"]).expect(2).says("is no time");
 }

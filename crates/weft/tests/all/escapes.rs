@@ -301,15 +301,16 @@ fn the_sandbox_holds() {
 /// A mount cannot hold what is not there. What a command makes of it goes into the trash.
 #[test]
 fn start_up_files_that_a_command_makes_are_put_aside() {
-    let line =
-        "mkdir .vscode objects refs && for f in .envrc .vscode/tasks.json HEAD; do cp mine.txt $f; done && echo made";
+    let line = "mkdir .vscode .hooks objects refs && \
+                for f in .envrc .vscode/tasks.json .hooks/update HEAD; do cp mine.txt $f; done && echo made";
     let ground = Ground::new("shell", &json!({ "command": line }));
     if !is_complete(&ground.world) {
         return;
     }
+    std::fs::write(ground.world.folder.path().join(".git/config"), "[core]\n\thooksPath = .hooks\n").unwrap();
     let ran = ground.world.weft(&["run", "--json", "--mode", "auto", "go"]);
     assert!(ran.stdout.contains("was put aside"), "{ran:?}");
-    for name in [".envrc", ".vscode", "HEAD", ".git/commondir", ".git/config.worktree"] {
+    for name in [".envrc", ".vscode", ".hooks", "HEAD", ".git/commondir", ".git/config.worktree"] {
         assert!(!ground.world.folder.path().join(name).exists(), "{name}: {ran:?}");
     }
     let told = ground.world.weft(&["audit", "query", "--format", "json"]).expect(0).events();
@@ -319,7 +320,20 @@ fn start_up_files_that_a_command_makes_are_put_aside() {
         .map(|entry| entry["target"].as_str().unwrap())
         .collect();
     named.sort_unstable();
-    assert_eq!(named, [".envrc", ".vscode", "HEAD"]);
+    assert_eq!(named, [".envrc", ".hooks", ".vscode", "HEAD"]);
+}
+
+/// Further in they can be made, and are told of at the end of the turn.
+#[test]
+fn start_up_files_further_in_are_in_the_audit_log() {
+    let line = "mkdir -p inner/.vscode && cp mine.txt inner/.envrc && cp mine.txt inner/.vscode/tasks.json";
+    let ground = Ground::new("shell", &json!({ "command": line }));
+    ground.world.weft(&["run", "--json", "--mode", "auto", "go"]);
+    let told = ground.world.weft(&["audit", "query", "--format", "json"]).expect(0).events();
+    let entry =
+        told.iter().find(|entry| entry["event_type"] == "startup.changed").unwrap_or_else(|| panic!("{told:?}"));
+    let named = entry["target"].as_str().unwrap();
+    assert!(named.contains("inner/.envrc") && named.contains("inner/.vscode/tasks.json"), "{named}");
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn a_model_is_asked_after_the_person_agreed_and_paid_by_the_session() {
     let (id, ask) = open_ask(&world);
     assert_eq!(ask["question"], "Let the source `every` ask the model `anthropic/claude-sonnet-4-5`?");
     assert!(ask["kind"]["detail"].as_str().unwrap().contains("the weather"), "{ask}");
-    world.weft(&["asks"]).expect(0).says("`session` allows `use sample__every`");
+    world.weft(&["asks"]).expect(0).says("it allows `use sample__every`");
     // For the session: the second time nobody is asked.
     world.weft(&["answer", &id, "session"]).expect(0);
     let ran = finish(child).expect(0);
@@ -129,7 +129,7 @@ fn a_question_waits_no_longer_than_it_was_told_to() {
     let world = world(vec![call("mcp__every__trigger-elicitation-request", json!({})), text("Done.")]);
     let began = std::time::Instant::now();
     let ran = world.weft(&["run", "--mode", "auto", "--wait", "1", "go"]).expect(0);
-    ran.says("Waiting for an answer from another terminal.");
+    ran.says("Waiting for an answer from another terminal, for 1 s; then it is declined.");
     assert!(began.elapsed() >= std::time::Duration::from_secs(1));
     assert!(world.server.requests()[2].last_results[0].contains("decline"));
 }

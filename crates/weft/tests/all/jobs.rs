@@ -123,6 +123,10 @@ fn the_project_s_tools_are_shown() {
     std::fs::write(home.join("config.toml"), row).unwrap();
     let ran = world.weft(&["tools"]).expect(0);
     ran.says("cargo fmt").says("./mine").says("perhaps, because of Cargo.toml");
+    assert!(!ran.stdout.contains("shfmt"), "there is no shell script here: {ran:?}");
+    std::fs::create_dir(world.folder.path().join("scripts")).unwrap();
+    std::fs::write(world.folder.path().join("scripts/a.sh"), "true\n").unwrap();
+    world.weft(&["tools"]).expect(0).says("shfmt");
     let rows = world.weft(&["tools", "test", "--json"]).expect(0).events();
     assert_eq!(rows[0]["command"], "./mine", "{rows:?}");
     assert!(rows.iter().all(|row| row["kind"] == "test"), "{rows:?}");

@@ -37,7 +37,14 @@ fn a_folder_is_indexed_searched_and_asked() {
         first["score"].as_f64().unwrap() > 0.0 && first["snippet"].as_str().unwrap().contains("handle_1"),
         "{first}"
     );
-    world.weft(&["graph", "callers", "handle_1"]).expect(0).says("m0.rs:2");
+    assert_eq!(hits.stderr, "", "a program is told nothing beside what it asked for");
+    let graph = world.weft(&["graph", "callers", "handle_1"]).expect(0);
+    graph.says("m0.rs:2");
+    assert_eq!(graph.stderr, "", "the graph needs no embedding model");
+    let told = world.weft(&["search", "handle_1"]).expect(0);
+    assert_eq!(told.stderr.matches("No embedding model is installed").count(), 1, "{told:?}");
+    world.weft(&["doctor"]).says("Knowledge").says("`weft knowledge setup` installs one");
+    world.weft(&["knowledge", "status"]).expect(0).says("Embeddings: none, so only the same words are found");
     world.weft(&["graph", "docs", "handle_1"]).expect(0).says("guide.md:3");
     world.weft(&["graph", "callers", "handle_99"]).expect(1).says("No symbol here is called `handle_99`");
     world.weft(&["graph", "callers", "m1.rs"]).expect(0).says("m0.rs:2");
@@ -52,6 +59,27 @@ fn a_folder_is_indexed_searched_and_asked() {
     world.weft(&["search", "--kind", "nonsense", "x"]).expect(2);
     world.weft(&["knowledge", "rebuild"]).expect(0);
     world.weft(&["knowledge", "status"]).expect(0).says("up to date");
+}
+
+#[test]
+fn people_are_shown_what_fits_and_programs_all() {
+    let world = World::new(Vec::new());
+    let about = "The lock of the store is taken before the first append.\n";
+    std::fs::write(world.folder.path().join("lock.md"), format!("# Lock\n\n{about}")).unwrap();
+    for number in 0..8 {
+        let text = format!("# Page {number}\n\n{}the end\n", "Other words about colours and fruit. ".repeat(20));
+        std::fs::write(world.folder.path().join(format!("page{number}.md")), text).unwrap();
+    }
+    world.weft(&["index"]).expect(0);
+    let query = ["when", "is", "the", "lock", "of", "the", "store", "taken"];
+    let found = |options: &[&str]| world.weft(&[&["search"], options, &query].concat()).expect(0);
+    let all: Vec<Value> = found(&["--json"]).events();
+    let scores: Vec<f64> = all.iter().map(|hit| hit["score"].as_f64().unwrap()).collect();
+    assert!(scores.iter().any(|score| *score < scores[0] * 0.2), "there is something to leave out: {scores:?}");
+    let shown = found(&[]);
+    shown.says("lock.md").says("far less well; `--all`");
+    assert!(!shown.stdout.contains("page7.md"), "{shown:?}");
+    assert!(found(&["--all"]).stdout.contains(all.last().unwrap()["path"].as_str().unwrap()));
 }
 
 #[test]

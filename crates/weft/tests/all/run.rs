@@ -228,3 +228,40 @@ fn a_command_does_not_outlive_weft() {
         (!running).then_some(())
     });
 }
+
+#[test]
+fn what_was_not_done_is_a_failure() {
+    let world = World::new(vec![text("x")]).without_key();
+    std::fs::write(world.folder.path().join("there.txt"), "here\n").unwrap();
+    let offline = |words: &[&str]| world.weft(&[&["run", "--model", "offline/offline"], words].concat());
+    offline(&["read there.txt"]).expect(0).says("Done · ");
+    offline(&["search for nowhere"]).expect(0);
+    offline(&["$ true"]).expect(0);
+    for words in ["make me a sandwich", "read nope.txt", "$ exit 3", "write a.txt", "append x to nope.txt"] {
+        offline(&["--mode", "auto", words]).expect(1).says("Not done · ");
+    }
+    let refused = offline(&["--mode", "safe", "create new.txt with x"]).expect(1);
+    refused.says("Not done: the session is in `safe` mode");
+    assert!(!refused.stdout.contains("overwrite"), "{refused:?}");
+    assert_eq!(refused.stdout.lines().count(), 1, "{refused:?}");
+    let ran = offline(&["--mode", "auto", "$ exit 3"]).expect(1);
+    assert!(ran.stderr.contains("✗ Run `exit 3`, exit code 3") && !ran.stderr.contains('✓'), "{ran:?}");
+    assert_eq!(ran.stderr.matches("exit code").count(), 1, "{ran:?}");
+}
+
+#[test]
+fn a_model_that_falls_silent_after_a_failed_tool_has_failed() {
+    let missing = || call("read", json!({"path": "nope.txt"}));
+    let world = World::new(vec![missing(), text("")]);
+    world.weft(&["run", "go"]).expect(1).says("Not done · ");
+    let world = World::new(vec![missing(), text("There is no such file; I looked elsewhere.")]);
+    world.weft(&["run", "go"]).expect(0);
+}
+
+#[test]
+fn a_missing_key_is_told_once() {
+    let world = World::new(vec![text("x")]).without_key();
+    let ran = world.weft(&["run", "x"]).expect(1);
+    ran.says("There is no key for anthropic").says("ANTHROPIC_API_KEY");
+    assert_eq!(ran.stderr.matches("weft auth").count(), 1, "{ran:?}");
+}

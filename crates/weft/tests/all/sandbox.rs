@@ -74,6 +74,19 @@ fn outside_is_not_entered_without_an_approval() {
 }
 
 #[test]
+fn in_safe_mode_nothing_is_said_of_an_approval_that_cannot_come() {
+    let world = World::new(vec![call("shell", json!({"command": "cat locked"})), text("Done.")]);
+    if !is_complete(&world) {
+        return;
+    }
+    let locked = world.folder.path().join("locked");
+    std::fs::write(&locked, "words").unwrap();
+    std::fs::set_permissions(&locked, std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
+    let told = result(&world.weft(&["run", "--mode", "safe", "--json", "go"]));
+    assert!(told.contains("Commands run in a sandbox") && !told.contains("outside"), "{told}");
+}
+
+#[test]
 fn outside_needs_a_reason() {
     let Some((_, told)) = model_runs(json!({"command": "true", "outside": true}), "", |_| {}) else { return };
     assert!(told.contains("`outside` needs `why`"), "{told}");

@@ -326,6 +326,21 @@ fn a_yes_to_a_secret_is_for_one_source() {
 }
 
 #[test]
+fn where_nobody_can_agree_to_a_secret_it_is_told_what_to_do() {
+    let world = World::new(vec![call("api__web__request", json!({"method": "GET", "path": "x"})), text("Done.")]);
+    with_api(&world, "http://127.0.0.1:9/v1");
+    let ran =
+        crate::world::finish(world.command(&["run", "--mode", "ask", "go"]).env("WEB_PASS", SECRET).spawn().unwrap());
+    ran.says("Let the agent `weft` use the secret `WEB_PASS` with the source `web`?");
+    let session = world.session();
+    ran.says(&format!("say so in the chat (`weft --session {session}`)"));
+    ran.says(&format!("`weft run --session {session} --wait 600 'try again'`")).says("(`always` is remembered)");
+    ran.says("nobody answered in time");
+    let told = &world.server.requests()[1].last_results[0];
+    assert!(told.contains("nobody answered whether `WEB_PASS` may be used"), "{told}");
+}
+
+#[test]
 fn a_secret_is_used_once_after_a_yes_and_seen_by_nobody() {
     let world = World::new(vec![call("api__web__request", json!({"method": "GET", "path": "x"})), text("Done.")]);
     let (address, serving) = echoing_api();

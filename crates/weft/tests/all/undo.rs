@@ -40,11 +40,15 @@ fn a_turn_is_shown_taken_back_and_done_again() {
     diff.says("-one +two").says("+hello").says("Binary file: nothing before, 2 B after");
     diff.says("old mode 100644 new mode 100755");
 
-    world.weft(&["undo"]).expect(0).says("Took back turn 1: 3 files changed");
+    let undone = world.weft(&["undo", "-n", "3"]).expect(0);
+    undone.says("Took back turn 1: 3 files changed").says(&format!("Session {}", world.session()));
+    undone.says("new.txt deleted −1").says("old.txt changed +1 −1").says("a/b/bin deleted");
+    undone.says("That is all: the session had only 1 turn that has changed files.");
     assert_eq!((world.file("old.txt").as_str(), mode()), ("one\n", before));
     assert!(!world.folder.path().join("new.txt").exists());
     assert!(!world.folder.path().join("a").exists());
-    world.weft(&["undo"]).expect(2).says("could be taken back");
+    world.weft(&["undo"]).expect(0).says("Nothing to undo: no turn has changed files that could be taken back.");
+    world.weft(&["diff"]).expect(0).says("Nothing to show: no turn has changed files.");
 
     world.weft(&["run", "--continue", "what now?"]).expect(0);
     let asked = world.server.requests().pop().unwrap().body.to_string();
@@ -54,8 +58,14 @@ fn a_turn_is_shown_taken_back_and_done_again() {
     assert_eq!((world.file("old.txt").as_str(), world.file("new.txt").as_str()), ("two\n", "hello\n"));
     assert_eq!(std::fs::read(world.folder.path().join("a/b/bin")).unwrap(), [0, 255]);
     assert_ne!(mode(), before);
-    world.weft(&["redo"]).expect(2).says("could be done again");
-    world.weft(&["sessions", "show", &world.session()]).expect(0).says("3 files changed").says("Took back turn 1");
+    world.weft(&["redo"]).expect(0).says("Nothing to redo: nothing was taken back.");
+    world.weft(&["redo", "--session", &world.session()]).expect(1).says("Nothing was taken back");
+    world
+        .weft(&["sessions", "show", &world.session()])
+        .expect(0)
+        .says("3 files changed")
+        .says("Took back turn 1")
+        .says("new.txt created +1");
 }
 
 #[test]
@@ -90,7 +100,7 @@ fn several_turns_and_a_new_turn_after_an_undo() {
     world.weft(&["undo", "--turns", "2"]).expect(0).says("Took back turns 1 to 2");
     assert!(!world.folder.path().join("a").exists() && !world.folder.path().join("b").exists());
     world.weft(&["run", "--mode", "auto", "--continue", "three"]).expect(0);
-    world.weft(&["redo"]).expect(2);
+    world.weft(&["redo"]).expect(0).says("Nothing to redo");
     world.weft(&["undo"]).expect(0);
     assert!(!world.folder.path().join("a").exists());
 }

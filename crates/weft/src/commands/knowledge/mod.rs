@@ -37,6 +37,13 @@ fn tell_notices(knowledge: &Knowledge) {
     }
 }
 
+/// For people, where it makes a difference to what they see.
+fn tell_without_model(knowledge: &Knowledge) {
+    if let Some(notice) = knowledge.without_model() {
+        out::tell(&note(notice, &out::look_stderr()));
+    }
+}
+
 fn now() -> i64 {
     Clock::System.now().0
 }

@@ -2,7 +2,7 @@
 
 use weft_knowledge::{Filter, Hit, Query};
 
-use super::{known, now};
+use super::{known, now, tell_without_model};
 use crate::exit::{Exit, UsageError};
 use crate::knowledge_args::SearchArgs;
 use crate::out;
@@ -10,6 +10,8 @@ use crate::show::plain::plain_words;
 use crate::show::rows::note;
 use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, Look, PLAIN};
 
+/// A hit with less than this share of the best one's score is hardly about what was asked.
+const LEAST_SHARE: f32 = 0.25;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 pub fn run(args: SearchArgs) -> anyhow::Result<Exit> {
@@ -36,10 +38,28 @@ pub fn run(args: SearchArgs) -> anyhow::Result<Exit> {
         out::print(&note("Nothing was found. `weft index` takes in what is new.", &look));
         return Ok(Exit::Failed);
     }
-    for hit in &answer.hits {
+    tell_without_model(&knowledge);
+    let shown = if args.all { answer.hits.len() } else { relevant(&answer.hits) };
+    for hit in answer.hits.iter().take(shown) {
         out::print(&rows(hit, args.why, &look));
     }
+    let left = answer.hits.len() - shown;
+    if left > 0 {
+        let words = match left {
+            1 => "1 more fits far less well; `--all` shows it.".to_owned(),
+            _ => format!("{left} more fit far less well; `--all` shows them."),
+        };
+        out::tell(&note(&words, &out::look_stderr()));
+    }
     Ok(Exit::Done)
+}
+
+/// How many of the hits, which come best first, are worth a person's time. What is named exactly
+/// scores as high as can be, so it always is.
+fn relevant(hits: &[Hit]) -> usize {
+    let Some(best) = hits.first() else { return 0 };
+    let floor = best.score * LEAST_SHARE;
+    hits.iter().take_while(|hit| hit.score >= floor).count()
 }
 
 fn rows(hit: &Hit, why: bool, look: &Look) -> Vec<Line> {
