@@ -22,7 +22,6 @@ pub fn overhead(weft: &Path) -> anyhow::Result<Vec<Line>> {
     std::fs::write(workspace.join(".git/config"), "")?;
     let places = Places {
         workspace: workspace.clone(),
-        nested: vec![],
         temp: folder.path().join("temp"),
         user_home: Some(folder.path().join("home")),
         weft_home: vec![folder.path().join("weft")],
