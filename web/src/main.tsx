@@ -16,6 +16,7 @@ import { createRoot } from 'react-dom/client';
 import { queries } from './api/queries';
 import { Tray } from './asks/Tray';
 import { hearChanges } from './inbox/changes';
+import type { KnowledgeSearch } from './knowledge/knowledge';
 import { SessionPage } from './session/SessionPage';
 import { StartPage } from './session/StartPage';
 import { NotFound, Shell, Trouble } from './shell/Shell';
@@ -23,6 +24,8 @@ import { wardrobe } from './theme/theme';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Trouble });
 const number = (value: unknown) => (Number.isInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined);
+
+const words = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : undefined) || undefined;
 
 const routes = root.addChildren([
   createRoute({ getParentRoute: () => root, path: '/', component: StartPage }),
@@ -37,6 +40,17 @@ const routes = root.addChildren([
     }),
   }),
   createRoute({ getParentRoute: () => root, path: '/waiting', component: () => <main className="main"><Tray /></main> }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/knowledge',
+    component: lazyRouteComponent(() => import('./knowledge/KnowledgePage'), 'KnowledgePage'),
+    validateSearch: (search: Record<string, unknown>): KnowledgeSearch => ({
+      q: words(search['q']),
+      at: words(search['at']),
+      domain: words(search['domain']),
+      in: words(search['in']),
+    }),
+  }),
   createRoute({ getParentRoute: () => root, path: '/settings', beforeLoad: () => { throw redirect({ to: '/settings/$page', params: { page: 'models' } }); } }),
   createRoute({ getParentRoute: () => root, path: '/settings/$page', component: lazyRouteComponent(() => import('./settings/SettingsPage'), 'SettingsPage') }),
 ]);

@@ -22,6 +22,9 @@ use crate::vector::VectorIndex;
 /// How many chunks are brought into the indexes at a time.
 const BATCH: usize = 512;
 
+/// Where indexes are made anew beside those that serve.
+const ASIDE: &str = "anew";
+
 /// Where knowledge and models are kept.
 #[derive(Debug, Clone)]
 pub struct Places {
@@ -171,7 +174,8 @@ impl Knowledge {
             folder: self.folder.clone(),
             counts: self.tables.counts()?,
             model: self.embedder.name().to_owned(),
-            up_to_date: self.is_up_to_date()? && self.is_complete()?,
+            // While somebody puts new indexes in the place of old ones there may be none to look at.
+            up_to_date: self.is_up_to_date().unwrap_or(false) && self.is_complete()?,
             disk_bytes: disk_bytes(&self.folder),
         })
     }
@@ -181,18 +185,34 @@ impl Knowledge {
         self.rebuild_with(Run { now: 0, stop: &AtomicBool::new(false), tell: &mut |_| {} })
     }
 
-    /// The same, telling how many chunks are done. When it is stopped, whoever opens the knowledge next
-    /// goes on with the rest.
+    /// The same, telling how many chunks are done. The old indexes serve until the new ones are whole,
+    /// and stay when it is stopped.
     pub fn rebuild_with(&mut self, run: Run<'_>) -> Result<(), KnowledgeError> {
         let lock = self.lock()?;
-        (self.text, self.vectors) = anew(&self.folder, self.embedder.as_ref())?;
+        let aside = self.folder.join(ASIDE);
+        clear(&aside)?;
+        let (text, vectors) = open_indexes(&aside, self.embedder.as_ref())?;
+        let before = (std::mem::replace(&mut self.text, text), std::mem::replace(&mut self.vectors, vectors));
         let of = usize::try_from(self.tables.counts()?.chunks).unwrap_or(usize::MAX);
         let mut done = 0;
-        self.bring_up(&lock, &mut |chunks| {
+        let made = self.bring_up(&lock, &mut |chunks| {
             done += chunks;
             (run.tell)(Progress { files: done, of, bytes: 0, finishing: done >= of });
             !run.stop.load(Ordering::Relaxed)
-        })
+        });
+        if !matches!(made, Ok(true)) {
+            (self.text, self.vectors) = before;
+            clear(&aside)?;
+            return made.map(drop);
+        }
+        // Killed in between, one is missing: who opens the knowledge next makes it.
+        for name in ["text", "vectors"] {
+            let (old, new) = (self.folder.join(name), aside.join(name));
+            let _ = std::fs::rename(&old, aside.join(format!("{name}.old")));
+            std::fs::rename(&new, &old).map_err(|error| KnowledgeError::io("moving", &new, &error))?;
+        }
+        (self.text, self.vectors) = open_indexes(&self.folder, self.embedder.as_ref())?;
+        clear(&aside)
     }
 
     pub(crate) fn lock(&self) -> Result<WriteLock, KnowledgeError> {
@@ -214,17 +234,19 @@ impl Knowledge {
     /// Brings both indexes up to what the tables have now. An index that cannot be written to, such as
     /// one that a killed process left files in, is made anew.
     pub(crate) fn catch_up(&mut self, lock: &WriteLock) -> Result<(), KnowledgeError> {
-        match self.bring_up(lock, &mut |_| true) {
+        let made = match self.bring_up(lock, &mut |_| true) {
             Err(KnowledgeError::Text(_) | KnowledgeError::Vector(_)) => {
                 (self.text, self.vectors) = anew(&self.folder, self.embedder.as_ref())?;
                 self.bring_up(lock, &mut |_| true)
             }
             other => other,
-        }
+        };
+        made.map(drop)
     }
 
-    /// `go_on` hears how many chunks were brought in, and says whether to go on.
-    fn bring_up(&mut self, _lock: &WriteLock, go_on: &mut dyn FnMut(usize) -> bool) -> Result<(), KnowledgeError> {
+    /// `go_on` hears how many chunks were brought in, and says whether to go on; the answer, whether it did
+    /// to the end.
+    fn bring_up(&mut self, _lock: &WriteLock, go_on: &mut dyn FnMut(usize) -> bool) -> Result<bool, KnowledgeError> {
         let now = self.tables.generation()?;
         let mark = |knowledge: &Self| -> Result<(u64, u64), KnowledgeError> {
             let of_text = knowledge.text.mark().map_err(|error| KnowledgeError::Text(error.to_string()))?;
@@ -238,7 +260,7 @@ impl Knowledge {
         }
         let from = of_text.min(of_vectors);
         if from == now {
-            return Ok(());
+            return Ok(true);
         }
         let text_error = |error: crate::text::TextError| KnowledgeError::Text(error.to_string());
         let vector_error = |error: crate::vector::VectorError| KnowledgeError::Vector(error.to_string());
@@ -267,14 +289,15 @@ impl Knowledge {
                 }
             }
             if !go_on(batch.len()) {
-                return Ok(());
+                return Ok(false);
             }
         }
         writer.commit(now).map_err(text_error)?;
         writer.finish().map_err(text_error)?;
         self.vectors.commit(now).map_err(vector_error)?;
         self.text.refresh().map_err(text_error)?;
-        self.tables.forget_gone(now)
+        self.tables.forget_gone(now)?;
+        Ok(true)
     }
 }
 

@@ -116,9 +116,12 @@ impl Shelf {
         let root = Knowledge::root_around(&self.places, folder)?;
         let held = self.held(&root)?;
         let mut knowledge = locked(&held);
-        if knowledge.refresh().is_err() {
-            // Made anew by somebody, or with another model: opened anew as well.
-            *knowledge = Knowledge::open(&self.places, &root)?;
+        // Made anew by somebody, or with another model: opened anew as well. While that is going on,
+        // what is open serves.
+        if knowledge.refresh().is_err()
+            && let Ok(opened) = Knowledge::open(&self.places, &root)
+        {
+            *knowledge = opened;
         }
         ask(&knowledge)
     }

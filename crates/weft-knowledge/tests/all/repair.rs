@@ -15,6 +15,35 @@ fn world() -> World {
 }
 
 #[test]
+fn what_was_made_before_serves_while_it_is_made_anew() {
+    let world = World::new();
+    for number in 0..700 {
+        world.write(&format!("m{number}.py"), &format!("def handle_{number}():\n    pass\n"));
+    }
+    let (mut writer, _) = world.index();
+    let mut reader = world.open();
+    let found = |reader: &Knowledge| hits(reader, "handle_7").first().cloned();
+    let (stop, mut told) = (AtomicBool::new(false), 0);
+    let mut tell = |progress: weft_knowledge::Progress| {
+        told = progress.files;
+        reader.refresh().unwrap();
+        assert_eq!(found(&reader).as_deref(), Some("m7.py:1"), "after {told}");
+    };
+    writer.rebuild_with(Run { now: NOW, stop: &stop, tell: &mut tell }).unwrap();
+    assert_eq!(told, 700);
+    reader.refresh().unwrap();
+    for knowledge in [&reader, &writer, &world.open()] {
+        assert_eq!(found(knowledge).as_deref(), Some("m7.py:1"));
+        assert!(knowledge.status().unwrap().up_to_date);
+    }
+    // Stopped at once, it leaves what was there.
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    writer.rebuild_with(Run { now: NOW, stop: &stop, tell: &mut |_| {} }).unwrap();
+    assert_eq!(found(&writer).as_deref(), Some("m7.py:1"));
+    assert!(world.open().status().unwrap().up_to_date);
+}
+
+#[test]
 fn missing_and_damaged_indexes_are_made_anew() {
     let world = world();
     let known = {

@@ -1,0 +1,81 @@
+// What is known of a folder, as people ask for it: indexed, searched while typing, seen in context, followed by keyboard.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { barriers, closeBrowser, shoot, World } from './harness.mjs';
+
+after(closeBrowser);
+const FILES = {
+  'store.py': '"""Keeps things."""\n\ndef check_stock(item):\n    """Whether there is some left."""\n    return item > 0\n',
+  'api.py': 'from store import check_stock as verify\n\n\ndef handle_order(item):\n    return verify(item)\n',
+  'main.py': 'from api import handle_order\n\n\ndef main():\n    handle_order(1)\n',
+  'guide.md': '# Guide\n\n## Orders\n\nAn order is taken by `handle_order`, which is in api.py.\n',
+};
+
+async function inWorld(run) {
+  const world = await World.start({ files: FILES });
+  try {
+    await run(world);
+    assert.deepEqual(world.complaints ?? [], [], 'the page complained');
+    assert.deepEqual(world.outside ?? [], [], 'a request would have left the machine');
+  } finally {
+    await world.stop();
+  }
+}
+
+test('a folder is indexed, searched while typing, and followed from one thing to the next', { timeout: 90_000 }, () => inWorld(async (world) => {
+  const page = await world.page();
+  await page.getByRole('link', { name: 'Knowledge' }).click();
+  await page.getByText('Nothing is known of this folder yet.').waitFor();
+  assert.deepEqual(await barriers(page), []);
+  await page.getByRole('button', { name: 'Index this folder' }).click();
+  await page.getByText(/4 files · .* up to date/).waitFor();
+
+  const box = page.getByRole('searchbox');
+  await box.pressSequentially('handle_or');
+  const results = page.getByRole('list', { name: 'Results' });
+  await results.getByText('handle_order').first().waitFor();
+  await page.getByText(/results? in [\d.]+ ms/).waitFor();
+  await box.press('ArrowDown');
+  await page.getByRole('article', { name: /api\.py:4/ }).waitFor();
+  await page.locator('.passage tr.hit').first().waitFor();
+  assert.match(await page.locator('.passage tr.hit').first().innerText(), /def handle_order/);
+  const graph = page.locator('.neighbourhood svg');
+  await graph.waitFor();
+  await graph.locator('text.title', { hasText: 'check_stock' }).waitFor();
+  await graph.locator('text.title', { hasText: /^main$/ }).waitFor();
+  await shoot(page, 'knowledge');
+  assert.deepEqual(await barriers(page), []);
+
+  // By keyboard alone to what it calls, and back.
+  await page.getByRole('button', { name: /This calls check_stock/ }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('article', { name: /store\.py:3/ }).waitFor();
+  await page.goBack();
+  await page.getByRole('article', { name: /api\.py:4/ }).waitFor();
+  await page.reload();
+  await page.getByRole('article', { name: /api\.py:4/ }).waitFor();
+  assert.equal(await page.getByRole('searchbox').inputValue(), 'handle_or', 'a reload lost the question');
+}));
+
+test('changes are found while the folder is watched, and a phone shows one thing at a time', { timeout: 90_000 }, () => inWorld(async (world) => {
+  await world.api('knowledge/index', { method: 'POST', body: '{}' });
+  const page = await world.page({ viewport: { width: 390, height: 780 } });
+  await page.goto(`${world.origin}/knowledge`);
+  await page.getByText(/4 files ·/).waitFor();
+  await page.getByLabel('Watch for changes').check();
+  await page.waitForTimeout(400);
+  writeFileSync(join(world.workspace, 'later.py'), 'def quite_new_thing():\n    pass\n');
+  await page.getByText(/5 files ·/).waitFor();
+  await page.getByRole('searchbox').fill('quite_new_thing');
+  await page.getByRole('button', { name: /quite_new_thing/ }).first().click();
+  await page.getByRole('article', { name: /later\.py:1/ }).waitFor();
+  assert.equal(await page.locator('.results').isVisible(), false);
+  await shoot(page, 'knowledge-phone');
+  assert.deepEqual(await barriers(page), []);
+  await page.getByRole('button', { name: 'Back to the results' }).click();
+  await page.locator('.results').waitFor();
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+  assert.equal(wide, false, 'the page is wider than the phone');
+}));

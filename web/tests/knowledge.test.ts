@@ -1,0 +1,49 @@
+/** The neighbourhood's picture, and the words about the index. */
+import { expect, test } from 'vitest';
+import { BOX_HEIGHT, draw, shortened } from '../src/knowledge/graph';
+import { said, workSaid } from '../src/knowledge/IndexBar';
+import { placeOf, placeText, type KnowledgeStatus, type Neighbour, type Work } from '../src/knowledge/knowledge';
+import { summary } from '../src/knowledge/KnowledgePage';
+
+const neighbour = (index: number): Neighbour => ({ path: `src/${index}.rs`, line: index + 1, kind: 'function', name: `a_long_name_of_a_function_${index}`, context: '', edge: 'calls', at: 'x', depth: 1, confidence: index % 2 ? 1 : 0.5 });
+const here = { name: 'open', context: 'Store', path: 'src/store.rs', kind: 'method' };
+const many = (count: number) => Array.from({ length: count }, (_, index) => neighbour(index));
+
+test.each([320, 619, 620, 900, 1400])('no box covers another one or leaves the picture at %i px', (width) => {
+  for (const [before, after] of [[0, 0], [1, 0], [0, 3], [7, 7], [24, 24]] as const) {
+    const drawing = draw(here, many(before), many(after), width);
+    for (const [index, one] of drawing.boxes.entries()) {
+      expect(one.x).toBeGreaterThanOrEqual(0);
+      expect(one.y).toBeGreaterThanOrEqual(0);
+      expect(one.x + one.width).toBeLessThanOrEqual(drawing.width + 0.5);
+      expect(one.y + BOX_HEIGHT).toBeLessThanOrEqual(drawing.height + 0.5);
+      for (const other of drawing.boxes.slice(index + 1)) {
+        const apart = one.x + one.width <= other.x || other.x + other.width <= one.x || one.y + BOX_HEIGHT <= other.y || other.y + BOX_HEIGHT <= one.y;
+        expect(apart, `${one.id} and ${other.id} at ${width}`).toBe(true);
+      }
+    }
+    expect(drawing.boxes.length - 1 + drawing.hidden.before + drawing.hidden.after).toBe(before + after);
+    expect(drawing.lines.length).toBe(drawing.boxes.length - 1);
+  }
+});
+
+test('names are cut where they would leave their box', () => {
+  expect(shortened('short', 200)).toBe('short');
+  expect(shortened('x'.repeat(100), 120).length).toBeLessThan(16);
+});
+
+test('a place in the address is read back as it was written', () => {
+  expect(placeOf(placeText({ path: 'a b/c:d.rs', line: 12 }))).toEqual({ path: 'a b/c:d.rs', line: 12 });
+  for (const text of [undefined, '', 'a.rs', ':3', 'a.rs:0', 'a.rs:x']) expect(placeOf(text)).toBeNull();
+});
+
+test('the index says how it stands', () => {
+  const status: KnowledgeStatus = { known: true, root: '/x', files: 1, not_searched: 0, nodes: 1, edges: 1, chunks: 1200, disk_bytes: 1, model: 'm', up_to_date: true, notices: [], work: null, watch: null };
+  expect(said(status)).toBe('1 file · 1,200 pieces of text · up to date');
+  expect(said({ ...status, known: false })).toBe('Nothing is known of this folder yet.');
+  const work: Work = { kind: 'index', running: true, done: 3, of: 10, bytes: 0, finishing: false, report: null, error: null };
+  expect(workSaid(work)).toBe('Reading files: 3 of 10');
+  expect(workSaid({ ...work, running: false, error: 'No.' })).toBe('No.');
+  expect(summary('x', true, null, { hits: 1, ms: 2.345 })).toBe('1 result in 2.3 ms');
+  expect(summary('x', false, null, null)).toContain('Index this folder first');
+});
