@@ -5,7 +5,8 @@
 //! never keeps a secret.
 //!
 //! Where to go next: [`Knowledge`] is what others use; `indexing` brings it up to what is on disk,
-//! `ingest` reads one file, `code` and `documents` take it apart, `tables` keeps it; `search` and
+//! `ingest` reads one file, `code` and `documents` take it apart, `history` takes in
+//! sessions, `tables` keeps it all; `search` and
 //! `graph` answer; `shelf` keeps them open in programs that run for long, and `tools` lets agents ask.
 
 pub mod chunk;
@@ -21,6 +22,7 @@ mod error;
 mod export;
 mod find;
 mod graph;
+mod history;
 mod indexing;
 mod ingest;
 mod knowledge;
@@ -37,6 +39,7 @@ pub use chunk::{Chunk, ChunkId, Domain, EdgeKind, Kind, Language, Place};
 pub use error::KnowledgeError;
 pub use filter::Filter;
 pub use graph::{DEEPEST, Direction, MOST, Neighbour, Way};
+pub use history::{Memory, Remembered};
 pub use indexing::{Progress, Report, Run};
 pub use knowledge::{Knowledge, Places, Status};
 pub use passage::Passage;

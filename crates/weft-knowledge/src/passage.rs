@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::chunk::Language;
+use crate::chunk::{Domain, Language};
 use crate::error::KnowledgeError;
 use crate::ingest;
 use crate::knowledge::Knowledge;
@@ -16,7 +16,8 @@ pub struct Passage {
     pub path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<Language>,
-    /// The number of the first line; of documents without lines, of the first paragraph.
+    /// The number of the first line; of documents without lines, of the first paragraph; of a session,
+    /// of the first turn.
     pub first: u32,
     pub lines: Vec<String>,
     /// The lines are numbered one by one, from `first` on.
@@ -37,7 +38,8 @@ impl Knowledge {
         let known = self.tables.file(path)?.is_some_and(|file| file.trouble.is_none());
         let Some(file) = self.tables.in_file(path, 1)?.into_iter().next().filter(|_| known) else { return Ok(None) };
         let last = last.min(first.saturating_add(MOST_LINES));
-        let has_lines = !matches!(file.language, Some(Language::Pdf | Language::Docx | Language::Html));
+        let has_lines = file.domain != Domain::History
+            && !matches!(file.language, Some(Language::Pdf | Language::Docx | Language::Html));
         if !has_lines {
             let lines: Vec<String> = self
                 .tables

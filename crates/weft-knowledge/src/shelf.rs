@@ -9,11 +9,12 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
 
 use crate::error::KnowledgeError;
+use crate::history::Memory;
 use crate::indexing::{Progress, Report, Run};
 use crate::knowledge::{Knowledge, Places};
 use crate::tables::FILE_NAME;
@@ -26,6 +27,7 @@ pub struct Shelf {
     now: Now,
     open: Mutex<HashMap<PathBuf, Held>>,
     work: Mutex<HashMap<PathBuf, Works>>,
+    memory: OnceLock<Arc<dyn Memory>>,
 }
 
 /// One folder's knowledge, and the file it was opened from: another file means that it was made anew.
@@ -100,7 +102,21 @@ impl Work {
 
 impl Shelf {
     pub fn new(places: Places, now: Now) -> Self {
-        Self { places, now, open: Mutex::default(), work: Mutex::default() }
+        Self { places, now, open: Mutex::default(), work: Mutex::default(), memory: OnceLock::new() }
+    }
+
+    /// Where sessions are read from. Without it there is no history.
+    pub fn set_memory(&self, memory: Arc<dyn Memory>) {
+        // The first one stays; a program has one home.
+        let _ = self.memory.set(memory);
+    }
+
+    /// Brings the past of a folder up to the log, before somebody asks about it. Blocks.
+    pub fn remember(&self, folder: &Path) -> Result<(), KnowledgeError> {
+        let Some(memory) = self.memory.get() else { return Ok(()) };
+        let root = Knowledge::root_around(&self.places, folder)?;
+        // With a handle of its own, as all that writes.
+        Knowledge::open(&self.places, &root)?.remember(&**memory, self.now()).map(drop)
     }
 
     pub fn now(&self) -> i64 {
@@ -142,10 +158,14 @@ impl Shelf {
     /// Takes in a folder. Where something is known of one around it, the folder becomes a part of that.
     pub fn index(self: &Arc<Self>, folder: &Path) -> Result<(), KnowledgeError> {
         let (mut knowledge, within) = Knowledge::open_for(&self.places, folder)?;
-        let now = self.now();
+        let (now, memory) = (self.now(), self.memory.get().cloned());
         self.start(WorkKind::Index, knowledge.root().to_owned(), move |work| {
             let run = Run { now, stop: &work.stop, tell: &mut |progress| work.tell(progress) };
-            knowledge.index(within.as_deref(), run).map(Some)
+            let report = knowledge.index(within.as_deref(), run)?;
+            if let Some(memory) = memory.filter(|_| !report.stopped) {
+                knowledge.remember(&*memory, now)?;
+            }
+            Ok(Some(report))
         })
     }
 

@@ -16,7 +16,7 @@ Examples:
   weft index --watch";
 
 pub const SEARCH_HELP: &str =
-    "Searches code and documents by words, by meaning and by name; a symbol or path that you give exactly
+    "Searches code, documents and earlier sessions by words, by meaning and by name; a symbol or path that you give exactly
 comes first. Needs `weft index` once.
 
 Examples:
@@ -32,6 +32,7 @@ Examples:
   weft graph callers Store::open
   weft graph impact src/store.rs
   weft graph impact Store::open --depth 2
+  weft graph history src/store.rs
   weft graph link Engine Store";
 
 #[derive(Debug, Args)]
@@ -99,6 +100,8 @@ pub enum GraphCommand {
     Impact(GraphArgs),
     /// Documents that speak of it
     Docs(GraphArgs),
+    /// Sessions that changed it or spoke of it, the newest first
+    History(GraphArgs),
     /// The shortest way from one thing to another
     Link {
         /// Where it begins: a name, Type::name, a file, or file:line

@@ -11,6 +11,7 @@ mod host;
 mod knowledge_args;
 mod open;
 mod out;
+mod past;
 mod resident;
 mod serve_args;
 mod show;

@@ -14,6 +14,7 @@ use weft_tool::{Registry, Toolbox};
 use crate::args::{ChatArgs, WorkArgs};
 use crate::exit::UsageError;
 use crate::host::EngineHost;
+use crate::past::Past;
 use crate::show::plain::plain_words;
 use crate::{out, show, size, sources};
 
@@ -105,6 +106,7 @@ pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::
     let toolbox = (!sources.sources.all().is_empty()).then_some(sources.sources);
     setup.toolbox = toolbox.clone().map(|sources| sources as Arc<dyn Toolbox>);
     let engine = Engine::open(setup)?;
+    knowledge.set_memory(Arc::new(Past(engine.store().clone())));
     if let Some(sources) = toolbox {
         sources.set_host(Arc::new(EngineHost { engine: engine.downgrade() }));
     }

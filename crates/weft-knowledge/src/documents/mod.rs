@@ -217,6 +217,12 @@ fn fingerprint(text: &str) -> String {
     digest.as_ref().iter().take(3).map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Files and symbols that a text names: in backticks, or by what is plainly a path or a symbol.
+pub(crate) fn spoken_of(text: &str) -> Vec<(&str, String)> {
+    let quoted = text.split('`').skip(1).step_by(2).filter_map(references::mentioned);
+    quoted.chain(references::named(text)).collect()
+}
+
 #[cfg(test)]
 #[path = "documents_tests.rs"]
 mod tests;

@@ -164,6 +164,13 @@ impl Tables {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// All sessions, with the mark of how far each was taken in.
+    pub fn sessions(&self) -> Result<Vec<(String, Option<Vec<u8>>)>> {
+        let mut select = self.connection.prepare_cached("SELECT path, hash FROM files WHERE domain = ?1")?;
+        let rows = select.query_map([Domain::History.number()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     pub fn file(&self, path: &str) -> Result<Option<FileState>> {
         let sql = "SELECT path, domain, size, modified, hash, trouble, indexed_at FROM files WHERE path = ?1";
         Ok(self.connection.prepare_cached(sql)?.query_row([path], file_state).optional()?)

@@ -198,6 +198,12 @@ fn of_documents() -> Vec<Offer> {
     ]
 }
 
+impl Offer {
+    fn of_the_past(&self) -> bool {
+        ["search_history", "get_history_for_code"].contains(&self.name)
+    }
+}
+
 impl KnowledgeTool {
     fn offer(&self) -> Option<&'static Offer> {
         OFFERS.get(self.index)
@@ -240,6 +246,9 @@ impl Tool for KnowledgeTool {
             let (shelf, context) = (Arc::clone(&self.shelf), context.clone());
             let asked = tokio::task::spawn_blocking(move || {
                 let now = shelf.now();
+                if offer.of_the_past() {
+                    shelf.remember(&context.workspace)?;
+                }
                 shelf.ask(&context.workspace, |knowledge| {
                     let view = View::new(knowledge, &context, now)?;
                     (offer.answer)(&view, &input)

@@ -154,8 +154,10 @@ fn all_refused(attacks: &[(&str, &str, Value)]) {
         if !came_to_nothing(&ran) || ran.stdout.contains(&format!("{THROUGH}\\n")) {
             fails("it was not refused");
         }
-        // Of a source that was not allowed there are no tools, and that is its defence.
-        if !tool.starts_with("mcp__") && ran.stdout.contains("You do not have the tool") {
+        // Of a source that was not allowed there are no tools, nor of names that nobody has: that is the
+        // defence.
+        let is_ours = !tool.contains("__") && !tool.contains('\n');
+        if is_ours && ran.stdout.contains("You do not have the tool") {
             fails("the tool was not there, so nothing was tried");
         }
         if ran.stdout.contains(SECRET) {

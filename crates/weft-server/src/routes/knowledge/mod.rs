@@ -59,6 +59,12 @@ impl Desk {
         });
         Ok(asked.await??)
     }
+
+    /// Brings the past of a folder up to the log.
+    async fn remembered(&self, folder: &std::path::Path) -> Answer<()> {
+        let (shelf, folder) = (std::sync::Arc::clone(&self.knowledge), folder.to_owned());
+        Ok(blocking(move || shelf.remember(&folder)).await??)
+    }
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -108,6 +114,9 @@ pub async fn search(State(desk): State<SharedDesk>, Query(query): Query<Knowledg
     };
     let text: String = query.q.chars().take(LONGEST_QUESTION).collect();
     let folder = desk.folder(query.workspace.as_deref())?;
+    if filter.domains.contains(&Domain::History) {
+        desk.remembered(&folder).await?;
+    }
     let found = desk.known(folder, move |knowledge, now| {
         let begun = Instant::now();
         let answer = knowledge.search(&weft_knowledge::Query { text, filter, limit, now })?;
@@ -166,6 +175,9 @@ pub async fn graph(
     let usual = if matches!(question, QuestionWord::Impact) { DEEPEST } else { 1 };
     let depth = depth(query.depth, usual)?;
     let folder = desk.folder(query.workspace.as_deref())?;
+    if matches!(question, QuestionWord::History) {
+        desk.remembered(&folder).await?;
+    }
     let found = desk.known(folder, move |knowledge, _| {
         let symbol = &query.symbol;
         match question {

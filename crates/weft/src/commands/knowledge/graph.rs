@@ -2,7 +2,7 @@
 
 use weft_knowledge::{DEEPEST, Knowledge, MOST, Neighbour};
 
-use super::known;
+use super::{known, remember};
 use crate::exit::Exit;
 use crate::knowledge_args::{GraphArgs, GraphCommand};
 use crate::out;
@@ -11,7 +11,7 @@ use crate::show::rows::note;
 use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, Look};
 
 pub fn run(command: GraphCommand) -> anyhow::Result<Exit> {
-    let knowledge = known(None)?;
+    let mut knowledge = known(None)?;
     let (found, json, none) = match command {
         GraphCommand::Callers(GraphArgs { symbol, depth, json }) => {
             (knowledge.callers(&symbol, steps(depth, 1))?, json, "Nothing here calls it.")
@@ -27,6 +27,10 @@ pub fn run(command: GraphCommand) -> anyhow::Result<Exit> {
         }
         GraphCommand::Docs(GraphArgs { symbol, json, .. }) => {
             (knowledge.documents_about(&symbol)?, json, "No document here speaks of it.")
+        }
+        GraphCommand::History(GraphArgs { symbol, json, .. }) => {
+            remember(&mut knowledge);
+            (knowledge.history(&symbol)?, json, "No session here changed it or spoke of it.")
         }
         GraphCommand::Link { from, to, json } => return link(&knowledge, &from, &to, json),
     };

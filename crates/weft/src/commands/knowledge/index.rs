@@ -8,7 +8,7 @@ use std::time::Instant;
 use tokio::signal::unix::{SignalKind, signal};
 use weft_knowledge::{Knowledge, Progress, Report, Run};
 
-use super::{now, places, tell_notices, tell_without_model};
+use super::{now, places, remember, tell_notices, tell_without_model};
 use crate::exit::Exit;
 use crate::knowledge_args::IndexArgs;
 use crate::show::plain::plain_words;
@@ -43,10 +43,16 @@ pub async fn run(args: IndexArgs) -> anyhow::Result<Exit> {
         let run = Run { now: now(), stop: &flag, tell: &mut |progress| bar.show(progress) };
         let report = knowledge.index(within.as_deref(), run);
         bar.clear();
-        report.map(|report| (report, knowledge))
+        let report = report?;
+        let remembered = if report.stopped { Default::default() } else { remember(&mut knowledge) };
+        anyhow::Ok((report, remembered, knowledge))
     });
-    let (report, knowledge) = work.await??;
+    let (report, remembered, knowledge) = work.await??;
     show(&report, &args)?;
+    if !args.json && remembered.changed > 0 {
+        let text = format!("{} of this folder taken in.", counted(remembered.changed as u64, "session", "sessions"));
+        out::tell(&note(&text, &out::look_stderr()));
+    }
     if report.stopped {
         return Ok(Exit::Interrupted);
     }

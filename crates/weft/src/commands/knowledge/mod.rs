@@ -8,13 +8,15 @@ mod search;
 use std::path::Path;
 
 use weft_engine::{Clock, Home};
-use weft_knowledge::{Knowledge, Places};
+use weft_knowledge::{Knowledge, Places, Remembered};
 
 pub use graph::run as graph;
 pub use index::run as index;
 pub use manage::run as manage;
 pub use search::run as search;
 
+use crate::past::Past;
+use crate::show::plain::plain_words;
 use crate::show::rows::note;
 use crate::{open, out};
 
@@ -29,6 +31,16 @@ fn known(within: Option<&Path>) -> anyhow::Result<Knowledge> {
     let knowledge = Knowledge::open_around(&places(), &folder)?;
     tell_notices(&knowledge);
     Ok(knowledge)
+}
+
+/// Brings the sessions of the folder up to the log. Where that cannot be, the rest is as good as before.
+fn remember(knowledge: &mut Knowledge) -> Remembered {
+    let remembered =
+        open::open_to_look().and_then(|opened| Ok(knowledge.remember(&Past(opened.engine.store().clone()), now())?));
+    remembered.unwrap_or_else(|error| {
+        out::tell(&note(&plain_words(&format!("Earlier sessions are left out: {error:#}")), &out::look_stderr()));
+        Remembered::default()
+    })
 }
 
 fn tell_notices(knowledge: &Knowledge) {

@@ -1,0 +1,118 @@
+use std::sync::Mutex;
+
+use serde_json::json;
+use weft_core::{Event, Recorded, SessionId, Timestamp};
+
+use super::Memory;
+use crate::{Domain, Filter, Kind, Knowledge, Places, Query, Run};
+
+const SESSION: &str = "0123456789ab";
+
+/// Sessions in a list that a test can change.
+#[derive(Default)]
+struct Sessions(Mutex<Vec<(String, Vec<Recorded>)>>);
+
+impl Memory for Sessions {
+    fn sessions(&self, _: &std::path::Path) -> Result<Vec<(String, u64)>, String> {
+        let all = self.0.lock().unwrap();
+        Ok(all.iter().map(|(name, events)| (name.clone(), events.len() as u64)).collect())
+    }
+
+    fn read(&self, session: &str, each: &mut dyn FnMut(&Recorded)) -> Result<(), String> {
+        let all = self.0.lock().unwrap();
+        let (_, events) = all.iter().find(|(name, _)| name == session).ok_or_else(String::new)?;
+        events.iter().for_each(each);
+        Ok(())
+    }
+}
+
+fn events(all: serde_json::Value) -> Vec<Recorded> {
+    let all = all.as_array().unwrap().iter().zip(1u64..);
+    let recorded = |(event, seq): (&serde_json::Value, u64)| {
+        let kind = Event::KINDS.iter().find(|(_, name)| event["type"] == *name).expect("a kind of event").0;
+        let event = weft_core::stored::decode(kind, event.to_string().as_bytes()).unwrap();
+        Recorded { session: SessionId::from_random(1), seq, at: Timestamp(1_760_000_000_000), event }
+    };
+    all.map(recorded).collect()
+}
+
+fn a_session() -> Vec<Recorded> {
+    let id = weft_core::InputId::from_random(7);
+    let ask = weft_core::AskId::from_random(9);
+    events(json!([
+        {"type": "TitleSet", "title": "Retries of the parcel service"},
+        {"type": "InputReceived", "input": id, "delivery": "follow_up",
+         "content": [{"type": "text", "text": "Why does `send_parcel` give up so early?"}]},
+        {"type": "TurnStarted", "turn": 1, "inputs": [id]},
+        {"type": "AskRaised", "ask": {"id": ask, "call": "c1", "question": "How often should it retry?",
+         "kind": {"type": "question", "options": ["three", "ten"]}}},
+        {"type": "AskAnswered", "ask": ask, "answer": {"type": "text", "text": "ten times"}, "by": "you"},
+        {"type": "FilesChanged", "turn": 1, "before": "a", "after": "b",
+         "files": [{"path": "src/parcel.py", "change": "changed"}]},
+        {"type": "TurnEnded", "turn": 1, "reason": {"reason": "interrupted"}},
+    ]))
+}
+
+fn found(knowledge: &Knowledge, text: &str) -> Vec<(Kind, String)> {
+    let filter = Filter { domains: vec![Domain::History], ..Filter::default() };
+    let query = Query { text: text.to_owned(), filter, limit: 5, now: 1_760_000_000_000 };
+    knowledge.search(&query).unwrap().hits.into_iter().map(|hit| (hit.kind, hit.path)).collect()
+}
+
+#[test]
+fn sessions_are_found_linked_and_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, root) = (folder.path().join("data"), folder.path().join("project"));
+    std::fs::create_dir_all(root.join("src")).unwrap();
+    std::fs::write(root.join("src/parcel.py"), "def send_parcel():\n    return retry(3)\n").unwrap();
+    let mut knowledge = Knowledge::open_for(&Places::within(&data), &root).unwrap().0;
+    let stop = Default::default();
+    knowledge.index(None, Run { now: 1, stop: &stop, tell: &mut |_| {} }).unwrap();
+
+    let sessions = Sessions::default();
+    sessions.0.lock().unwrap().push((SESSION.to_owned(), a_session()));
+    assert_eq!(knowledge.remember(&sessions, 2).unwrap().changed, 1);
+    assert_eq!(knowledge.remember(&sessions, 2).unwrap().changed, 0, "nothing new");
+
+    let path = format!("session:{SESSION}");
+    assert!(found(&knowledge, "why does it give up early").contains(&(Kind::Failure, path.clone())));
+    assert_eq!(found(&knowledge, "how often to retry").first(), Some(&(Kind::Decision, path.clone())));
+    for name in ["src/parcel.py", "send_parcel"] {
+        let history = knowledge.history(name).unwrap();
+        assert!(history.iter().any(|one| one.path == path), "{name}: {history:?}");
+    }
+    let passage = knowledge.passage(&path, 1, 3).unwrap().unwrap();
+    assert!(passage.lines.iter().any(|line| line.contains("ten times")), "{passage:?}");
+
+    // The files are looked at again: sessions are none of them.
+    knowledge.index(None, Run { now: 3, stop: &stop, tell: &mut |_| {} }).unwrap();
+    assert!(!found(&knowledge, "give up early").is_empty());
+
+    sessions.0.lock().unwrap().clear();
+    assert_eq!(knowledge.remember(&sessions, 4).unwrap().removed, 1);
+    assert!(found(&knowledge, "give up early").is_empty());
+    assert!(knowledge.history("send_parcel").unwrap().is_empty());
+}
+
+#[test]
+fn a_secret_that_was_said_is_not_remembered() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("project");
+    std::fs::create_dir_all(&root).unwrap();
+    let mut knowledge = Knowledge::open_for(&Places::within(&folder.path().join("data")), &root).unwrap().0;
+    let id = weft_core::InputId::from_random(7);
+    let key = concat!("ghp_", "0123456789abcdefghijABCDEFGHIJ012345");
+    let said = events(json!([
+        {"type": "InputReceived", "input": id, "delivery": "follow_up",
+         "content": [{"type": "text", "text": format!("my parcel key is {key}")}]},
+        {"type": "TurnStarted", "turn": 1, "inputs": [id]},
+    ]));
+    let sessions = Sessions::default();
+    sessions.0.lock().unwrap().push((SESSION.to_owned(), said));
+    knowledge.remember(&sessions, 2).unwrap();
+    let filter = Filter::default();
+    let query = Query { text: "parcel key".to_owned(), filter, limit: 5, now: 2 };
+    let hits = knowledge.search(&query).unwrap().hits;
+    assert!(!hits.is_empty());
+    assert!(!format!("{hits:?}").contains(key), "{hits:?}");
+}
