@@ -6,10 +6,17 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::event::Output;
+
 /// More fields than this are not put to a person.
 pub const MOST_FIELDS: usize = 20;
 const MOST_OPTIONS: usize = 50;
 const LONGEST_TEXT: usize = 16 * 1024;
+
+/// A form as the model gets it back.
+pub(crate) fn filled_in(values: Map<String, Value>) -> Output {
+    Output { text: Value::Object(values).to_string(), summary: "Filled in".to_owned(), ..Output::default() }
+}
 
 /// One thing to fill in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

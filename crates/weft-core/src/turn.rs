@@ -285,15 +285,7 @@ impl Machine {
                 let summary = format!("Answered: {}", first_line(&text));
                 self.finish(&open.call, Outcome::Ok, Output { text, summary, ..Output::default() }, 0);
             }
-            (Answer::Form { values }, _) => {
-                let text = serde_json::Value::Object(values).to_string();
-                self.finish(
-                    &open.call,
-                    Outcome::Ok,
-                    Output { text, summary: "Filled in".into(), ..Output::default() },
-                    0,
-                );
-            }
+            (Answer::Form { values }, _) => self.finish(&open.call, Outcome::Ok, crate::form::filled_in(values), 0),
             (Answer::Reject { message }, _) => {
                 let text = message.as_ref().map_or_else(
                     || {

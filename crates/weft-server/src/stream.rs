@@ -128,6 +128,8 @@ impl Follow {
     /// The next page of the log.
     async fn read_on(&mut self) {
         let (store, session, last) = (self.engine.store().clone(), self.session, self.last);
+        // Asked before reading: a session may begin while the log is read.
+        let is_unbegun = self.engine.unbegun(session).is_some();
         let read = tokio::task::spawn_blocking(move || store.events(session, last, PAGE)).await;
         match read {
             Ok(Ok(events)) if !events.is_empty() => {
@@ -137,9 +139,7 @@ impl Follow {
             }
             Ok(Ok(_)) => self.caught_up_with_log(),
             // Nobody has said anything in it yet.
-            Ok(Err(StoreError::NoSuchSession { .. })) if self.engine.unbegun(self.session).is_some() => {
-                self.caught_up_with_log();
-            }
+            Ok(Err(StoreError::NoSuchSession { .. })) if is_unbegun => self.caught_up_with_log(),
             Ok(Err(StoreError::NoSuchSession { .. })) => {
                 self.waiting.push_back(Event::default().event("gone").data("{}"));
                 self.over = true;
