@@ -160,3 +160,30 @@ fn what_is_known_is_offered_over_mcp() {
     child.wait().unwrap();
     assert!(answer.contains("m0.rs:2") && answer.contains("calls"), "{answer}");
 }
+
+#[test]
+fn what_sessions_did_is_a_part_of_what_is_known() {
+    let write = call("write", json!({"path": "src/parcel.rs", "content": "pub fn send_parcel() {}\n"}));
+    let recall = call("search_history", json!({"query": "parcels that get lost"}));
+    let get = call("request_tools", json!({"names": ["search_history"]}));
+    let world = World::new(vec![write, text("It is sent twice now."), get, recall, text("I remember.")]);
+    world.weft(&["run", "--mode", "auto", "Parcels get lost, see to it"]).expect(0);
+    world.weft(&["index"]).expect(0).says("1 session of this folder taken in");
+    let history = world.weft(&["graph", "history", "src/parcel.rs"]).expect(0);
+    assert!(history.stdout.contains("session:") && history.stdout.contains("Parcels get lost"), "{history:?}");
+    let found = world.weft(&["search", "--json", "--domain", "history", "sent twice"]).expect(0);
+    assert!(found.stdout.contains("\"kind\":\"turn\""), "{found:?}");
+    // An agent is told of it too; the session that asks is still running and not a part of it.
+    let asked = world.weft(&["run", "--mode", "auto", "--json", "Were there lost parcels before?"]).expect(0);
+    let told = asked.events().iter().any(|event| {
+        event["type"] == "tool_finished"
+            && event["output"]["text"].as_str().is_some_and(|text| text.contains("sent twice"))
+    });
+    assert!(told, "{asked:?}");
+    // The index goes on with the session that has ended meanwhile, and forgets one that is deleted.
+    world.weft(&["index"]).expect(0).says("1 session");
+    let first = world.weft(&["sessions", "list", "--json"]).expect(0).events().pop().unwrap();
+    world.weft(&["sessions", "delete", "--yes", first["id"].as_str().unwrap()]).expect(0);
+    let history = world.weft(&["graph", "history", "src/parcel.rs"]).expect(0);
+    assert!(!history.stdout.contains("Parcels get lost, see"), "{history:?}");
+}
