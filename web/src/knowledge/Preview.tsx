@@ -1,4 +1,5 @@
 /** A hit where it stands: the lines around it, its own marked, and what it is linked with. */
+import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { explain } from '../api/client';
 import { CopyButton } from '../markdown/CodeBlock';
@@ -23,12 +24,14 @@ export function Preview({ place, hit, workspace, onGo }: { place: Place; hit: Kn
     // Newer browsers return a promise, which is no way to clean up.
     void marked.current?.scrollIntoView({ block: 'center' });
   }, [data, place.line]);
+  const session = place.path.startsWith('session:') ? place.path.slice('session:'.length) : null;
   const last = Math.max(place.line, hit?.end_line ?? place.line);
   const isHit = (number: number) => number >= place.line && number <= last;
   return (
     <article className="preview" aria-label={`Preview of ${placeText(place)}`}>
       <header className="preview-head">
         <h2 className="cut mono" title={placeText(place)}>{placeText(place)}</h2>
+        {session ? <Link to="/s/$id" params={{ id: session }} className="button small">Open the session</Link> : null}
         <CopyButton text={placeText(place)} label="Copy the place" />
       </header>
       {hit ? <p className="meta">{hit.kind}{hit.context ? ` in ${hit.context}` : ''} · trust {hit.trust}{hit.warning ? ` · ${hit.warning}` : ''}</p> : null}
