@@ -471,6 +471,7 @@ impl Running {
                 _ => None,
             };
             if let Some(ended) = ended {
+                open = open && self.is_held().await;
                 return Ok(self.finish(ended, open));
             }
             let due = self.due(stage);
@@ -544,8 +545,20 @@ impl Running {
         Stage::Draining { ended, until: Instant::now() + self.timing.drain }
     }
 
-    fn finish(mut self, ended: Ended, open: bool) -> Ran {
-        let open = open && self.read_what_is_there();
+    /// Takes what is left, and tells whether somebody lives on with the pipe. Another process that is
+    /// just being started holds everything for a moment, and is nobody's child.
+    async fn is_held(&mut self) -> bool {
+        const LOOKS: u32 = 10;
+        for _ in 0..LOOKS {
+            if !self.read_what_is_there() {
+                return false;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        self.read_what_is_there()
+    }
+
+    fn finish(self, ended: Ended, open: bool) -> Ran {
         match ended {
             // What it started in the background on purpose lives on.
             Ended::Exited { .. } if !self.together => self.group.let_go(),
