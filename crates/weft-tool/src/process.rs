@@ -558,7 +558,7 @@ impl Running {
         self.read_what_is_there()
     }
 
-    fn finish(self, ended: Ended, open: bool) -> Ran {
+    fn finish(mut self, ended: Ended, open: bool) -> Ran {
         match ended {
             // What it started in the background on purpose lives on.
             Ended::Exited { .. } if !self.together => self.group.let_go(),
