@@ -15,6 +15,7 @@ pub mod filter;
 pub mod rank;
 pub mod text;
 pub mod vector;
+pub mod verify;
 
 mod code;
 mod documents;

@@ -11,6 +11,7 @@ mod stem;
 mod words;
 
 pub use index::{TextIndex, TextWriter};
+pub(crate) use stem::with_stem as stemmed;
 pub use words::{each_word, query_words, split_identifier};
 
 #[cfg(test)]
