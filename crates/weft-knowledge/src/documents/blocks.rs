@@ -19,11 +19,13 @@ pub(crate) struct Block {
     pub links: Vec<String>,
     /// What is written as code in it.
     pub code: Vec<String>,
+    /// The page it begins on, where there are pages.
+    pub page: Option<u32>,
 }
 
 impl Block {
     pub fn new(shape: Shape, text: impl Into<String>, first: u32, last: u32) -> Self {
-        Self { shape, text: text.into(), first, last, links: Vec::new(), code: Vec::new() }
+        Self { shape, text: text.into(), first, last, links: Vec::new(), code: Vec::new(), page: None }
     }
 }
 

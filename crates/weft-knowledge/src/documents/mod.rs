@@ -96,7 +96,8 @@ impl Builder {
         let title = in_one_line(&block.text, LONGEST_NAME);
         let mut node = Node::new(Some(parent), Kind::Section, title.clone(), block.first, block.last);
         node.context = self.parsed.context_within(parent);
-        let id = references::number_at(&block.text).map_or_else(|| slug(&title), |(number, _)| number.to_owned());
+        node.page = block.page;
+        let id = references::heading_number(&block.text).map_or_else(|| slug(&title), str::to_owned);
         node.paragraph = Some(self.unused(id));
         self.parsed.nodes.push(node);
         self.refer(index, block);
@@ -127,6 +128,7 @@ impl Builder {
         let name = number.map_or_else(String::new, |(number, _)| number.to_owned());
         let mut node = Node::new(Some(parent), kind, name, block.first, block.last);
         node.context = self.parsed.context_within(parent);
+        node.page = block.page;
         let id = match number {
             Some((number, _)) => number.to_owned(),
             None => {

@@ -10,12 +10,15 @@ const LONGEST_HEADING: usize = 90;
 pub(super) fn blocks(text: &str, paged: bool) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut open = false;
+    let mut page = None;
     let lines: Vec<&str> = text.lines().collect();
     for (index, line) in lines.iter().enumerate() {
         let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
         let line = line.trim_end();
         let words = line.trim();
-        let is_page = paged && words.starts_with("[page ") && words.ends_with(']');
+        let new_page = words.strip_prefix("[page ").and_then(|rest| rest.strip_suffix(']')).filter(|_| paged);
+        let is_page = new_page.is_some();
+        page = new_page.and_then(|number| number.parse().ok()).or(page);
         if words.is_empty() || is_page {
             // A paragraph goes on over the end of a page unless it has ended.
             open = open && is_page && blocks.last().is_some_and(|block| !block.text.ends_with(['.', ':', '?', '!']));
@@ -34,7 +37,7 @@ pub(super) fn blocks(text: &str, paged: bool) -> Vec<Block> {
         let alone = lines.get(index + 1).is_none_or(|next| next.trim().is_empty() || number_at(next.trim()).is_some());
         let level = heading(words, numbered.map(|(number, _)| number), open).filter(|_| alone);
         if let Some(level) = level {
-            blocks.push(Block::new(Shape::Heading(level), words, number, number));
+            blocks.push(Block { page, ..Block::new(Shape::Heading(level), words, number, number) });
             open = false;
         } else if open && numbered.is_none() {
             if let Some(block) = blocks.last_mut() {
@@ -43,7 +46,7 @@ pub(super) fn blocks(text: &str, paged: bool) -> Vec<Block> {
                 block.last = number;
             }
         } else {
-            blocks.push(Block::new(Shape::Paragraph, words, number, number));
+            blocks.push(Block { page, ..Block::new(Shape::Paragraph, words, number, number) });
             open = true;
         }
     }

@@ -42,6 +42,16 @@ pub(super) fn number_at(text: &str) -> Option<(&str, &str)> {
     .then_some((closed, rest))
 }
 
+/// The same of a heading, where a plain number before a title counts too: `5 Interest`. A year does not.
+pub(super) fn heading_number(text: &str) -> Option<&str> {
+    let plain = || {
+        let (number, title) = text.split_once(' ')?;
+        let is_number = number.len() <= 3 && number.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number && title.starts_with(char::is_uppercase)).then_some(number)
+    };
+    number_at(text).map(|(number, _)| number).or_else(plain)
+}
+
 /// Letters at the beginning (one), then numbers divided by dots, perhaps a letter at the end.
 fn is_number(word: &str) -> bool {
     let digits = word.strip_prefix(|letter: char| letter.is_ascii_uppercase()).unwrap_or(word);

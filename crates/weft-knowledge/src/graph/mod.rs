@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use serde::Serialize;
 
 pub use self::link::Way;
-use self::resolve::Graph;
+pub(crate) use self::resolve::Graph;
 use crate::chunk::{Domain, EdgeKind, Kind};
 use crate::error::KnowledgeError;
 use crate::knowledge::Knowledge;

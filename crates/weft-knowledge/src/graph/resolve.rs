@@ -17,8 +17,8 @@ const MOST_OF_ONE_NAME: usize = 200;
 const MOST_UNSURE: usize = 5;
 
 /// The graph as one question sees it: what was looked up once is kept.
-pub(super) struct Graph<'a> {
-    pub tables: &'a Tables,
+pub(crate) struct Graph<'a> {
+    pub(super) tables: &'a Tables,
     named: RefCell<HashMap<String, Rc<Vec<Symbol>>>>,
     imports: RefCell<HashMap<String, Rc<Vec<StoredEdge>>>>,
 }
@@ -51,7 +51,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Symbols with everything that is in them, if they are files, modules or types.
-    pub(super) fn with_members(&self, symbols: Vec<Symbol>) -> Result<Vec<Symbol>, KnowledgeError> {
+    pub(crate) fn with_members(&self, symbols: Vec<Symbol>) -> Result<Vec<Symbol>, KnowledgeError> {
         let mut all = Vec::new();
         let mut seen = HashSet::new();
         for symbol in symbols {
@@ -93,7 +93,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Everything one step away.
-    pub(super) fn steps(
+    pub(crate) fn steps(
         &self,
         symbol: &Symbol,
         direction: Direction,

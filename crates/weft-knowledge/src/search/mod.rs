@@ -29,7 +29,6 @@ use crate::tables::Symbol;
 
 /// A meaning that is this far away is none.
 const LEAST_SIMILAR: f32 = 0.15;
-const MOST_PARAGRAPHS: usize = 5;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -139,20 +138,6 @@ impl Knowledge {
             return Err(KnowledgeError::NoSymbol { name: path.to_owned(), similar: Vec::new() });
         };
         self.tables.in_file(&file.path, usize::MAX)
-    }
-
-    /// The paragraphs with this id or number, with their whole text.
-    pub fn paragraph(&self, id: &str) -> Result<Vec<(Symbol, String)>, KnowledgeError> {
-        let mut found = Vec::new();
-        for symbol in self.tables.paragraphs(id, MOST_PARAGRAPHS)? {
-            let mut text = String::new();
-            for chunk in self.tables.chunks_of(symbol.id)? {
-                let part = self.tables.chunk(chunk)?.map(|chunk| chunk.text).unwrap_or_default();
-                text = if text.is_empty() { part } else { format!("{text} {part}") };
-            }
-            found.push((symbol, text));
-        }
-        Ok(found)
     }
 
     /// How fresh a chunk is; nothing if its file is gone.

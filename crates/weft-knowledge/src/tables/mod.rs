@@ -3,6 +3,7 @@
 //! They are the truth of this crate. A file is replaced or removed in one transaction, so that a
 //! killed process leaves whole files only. Nothing here reads a user's file.
 
+mod papers;
 mod schema;
 
 use std::collections::HashMap;
@@ -14,6 +15,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::chunk::{Chunk, ChunkId, Domain, EdgeKind, Kind, Language, Place};
 use crate::error::KnowledgeError;
 use crate::parsed::Parsed;
+
+pub use self::papers::Document;
 
 type Result<T> = std::result::Result<T, KnowledgeError>;
 
@@ -65,6 +68,8 @@ pub struct Symbol {
     pub last: u32,
     pub paragraph: Option<String>,
     pub time: i64,
+    /// Of a PDF, counted from one.
+    pub page: Option<u32>,
 }
 
 /// What ranking needs of a chunk: everything but its words.
@@ -105,7 +110,7 @@ pub(crate) struct Tables {
 }
 
 const SYMBOL: &str = "SELECT n.id, n.parent, n.domain, n.kind, n.name, n.context, n.signature, n.doc, f.path, \
-                      f.language, n.first, n.last, n.paragraph, n.time FROM nodes n JOIN files f ON f.id = n.file";
+                      f.language, n.first, n.last, n.paragraph, n.time, n.page FROM nodes n JOIN files f ON f.id = n.file";
 const CHUNK: &str = "SELECT c.id, n.domain, n.kind, f.path, f.language, max(c.first, n.first), c.last, n.paragraph, n.name, \
                      n.context, c.text, n.time FROM chunks c JOIN nodes n ON n.id = c.node JOIN files f ON f.id = c.file";
 
@@ -419,8 +424,8 @@ impl Tables {
 fn insert(change: &Connection, file: i64, generation: i64, modified: i64, parsed: &Parsed) -> Result<()> {
     let mut rows = Vec::with_capacity(parsed.nodes.len());
     let mut node = change.prepare_cached(
-        "INSERT INTO nodes (file, parent, domain, kind, name, context, signature, doc, first, last, paragraph, time) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        "INSERT INTO nodes (file, parent, domain, kind, name, context, signature, doc, first, last, paragraph, time, page) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?;
     for found in &parsed.nodes {
         let parent: Option<i64> = found.parent.and_then(|parent| rows.get(parent).copied());
@@ -436,7 +441,8 @@ fn insert(change: &Connection, file: i64, generation: i64, modified: i64, parsed
             found.first,
             found.last,
             found.paragraph,
-            found.time.unwrap_or(modified)
+            found.time.unwrap_or(modified),
+            found.page
         ])?;
         rows.push(change.last_insert_rowid());
     }
@@ -491,6 +497,7 @@ fn symbol(row: &Row<'_>) -> rusqlite::Result<Symbol> {
         last: row.get(11)?,
         paragraph: row.get(12)?,
         time: row.get(13)?,
+        page: row.get(14)?,
     })
 }
 

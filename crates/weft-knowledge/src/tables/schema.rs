@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use crate::error::KnowledgeError;
 
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// `generation` counts the transactions. Each chunk knows the one that made it, and `gone` keeps the
 /// numbers of removed chunks until both indexes have heard of them: that is all an index needs to
@@ -75,7 +75,44 @@ const TABLES: &str = "
     INSERT INTO meta VALUES ('generation', '0');
 ";
 
-/// Makes the tables if there are none; says whether it did.
+/// What version 2 added: the page of a paragraph, how far a node of the past was borne out by code,
+/// where that was found, and what contradicts what. A conflict that somebody settled stays settled
+/// when the files are read again, so that is kept by what it says and not by its rows.
+const SINCE_2: &str = "
+    ALTER TABLE nodes ADD COLUMN page INTEGER;
+    ALTER TABLE nodes ADD COLUMN confidence REAL NOT NULL DEFAULT 1.0;
+    ALTER TABLE nodes ADD COLUMN verified INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE nodes ADD COLUMN warning TEXT;
+    CREATE TABLE provenance (
+        id INTEGER PRIMARY KEY,
+        node INTEGER NOT NULL REFERENCES nodes ON DELETE CASCADE,
+        kind INTEGER NOT NULL,
+        claim TEXT NOT NULL,
+        path TEXT NOT NULL,
+        line INTEGER NOT NULL,
+        confidence REAL NOT NULL,
+        verified_at INTEGER NOT NULL
+    );
+    CREATE INDEX provenance_node ON provenance (node);
+    CREATE TABLE conflicts (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        kind INTEGER NOT NULL,
+        subject TEXT NOT NULL,
+        one INTEGER NOT NULL REFERENCES nodes ON DELETE CASCADE,
+        other INTEGER REFERENCES nodes ON DELETE CASCADE,
+        one_text TEXT NOT NULL,
+        other_text TEXT NOT NULL,
+        description TEXT NOT NULL,
+        mark TEXT NOT NULL UNIQUE,
+        detected_at INTEGER NOT NULL
+    );
+    CREATE INDEX conflicts_one ON conflicts (one);
+    CREATE INDEX conflicts_other ON conflicts (other);
+    CREATE TABLE settled (mark TEXT PRIMARY KEY, resolution TEXT NOT NULL, resolved_at INTEGER NOT NULL) WITHOUT ROWID;
+";
+
+/// Makes the tables if there are none, and brings older ones up to this version; says whether it made
+/// them.
 pub(crate) fn prepare(connection: &Connection) -> Result<bool, KnowledgeError> {
     let found: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if found > VERSION {
@@ -84,6 +121,15 @@ pub(crate) fn prepare(connection: &Connection) -> Result<bool, KnowledgeError> {
     if found == VERSION {
         return Ok(false);
     }
-    connection.execute_batch(&format!("BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;"))?;
-    Ok(true)
+    let made = found == 0;
+    let steps = if made { format!("{TABLES} {SINCE_2}") } else { SINCE_2.to_owned() };
+    let changed =
+        connection.execute_batch(&format!("BEGIN IMMEDIATE; {steps} PRAGMA user_version = {VERSION}; COMMIT;"));
+    if let Err(error) = changed {
+        let _ = connection.execute_batch("ROLLBACK");
+        // Another process may have been faster.
+        let now: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        return if now == VERSION { Ok(false) } else { Err(error.into()) };
+    }
+    Ok(made)
 }

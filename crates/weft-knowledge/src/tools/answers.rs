@@ -129,34 +129,6 @@ pub(super) fn get_history_for_code(view: &View<'_>, input: &Value) -> Answered {
     Ok(if lines.is_empty() { "No session or document speaks of it.".to_owned() } else { lines.join("\n") })
 }
 
-pub(super) fn get_paragraph(view: &View<'_>, input: &Value) -> Answered {
-    let id = word(input, "paragraph_id").unwrap_or_default();
-    let within = word(input, "path");
-    let mut said = Vec::new();
-    for (symbol, text) in view.knowledge.paragraph(id)? {
-        let Some(path) = view.shown(&symbol.path).filter(|path| within.is_none_or(|within| path.ends_with(within)))
-        else {
-            continue;
-        };
-        said.push(format!("{}\n{text}", head(&symbol, path)));
-    }
-    if said.is_empty() {
-        return Ok(format!("No paragraph is called `{id}`. `search_documents` finds their ids."));
-    }
-    Ok(said.join("\n\n"))
-}
-
-pub(super) fn hop_retrieve(view: &View<'_>, input: &Value) -> Answered {
-    let id = word(input, "paragraph_id").unwrap_or_default();
-    let depth = count(input, "depth", 1);
-    let mut lines = Vec::new();
-    for (direction, way) in [(Direction::Out, "refers to"), (Direction::In, "referred to by")] {
-        let found = view.told(view.knowledge.neighbours(id, direction, &[EdgeKind::Cites], depth)?);
-        lines.extend(found.iter().map(|one| format!("{way} ({} away)  {}", one.depth, neighbour(one))));
-    }
-    Ok(if lines.is_empty() { "It refers to nothing, and nothing refers to it.".to_owned() } else { lines.join("\n") })
-}
-
 pub(super) fn knowledge_status(view: &View<'_>, _: &Value) -> Answered {
     let status = view.knowledge.status()?;
     let counts = &status.counts;
@@ -209,6 +181,6 @@ fn listed(hits: &[Hit]) -> String {
     or_nothing(lines.collect())
 }
 
-fn or_nothing(lines: Vec<String>) -> String {
+pub(super) fn or_nothing(lines: Vec<String>) -> String {
     if lines.is_empty() { "Nothing was found.".to_owned() } else { lines.join("\n") }
 }

@@ -4,6 +4,7 @@
 //! Where to go next: `answers` has what each tool says; the table here what the model is told.
 
 mod answers;
+mod papers;
 mod view;
 
 use std::path::Path;
@@ -70,6 +71,7 @@ fn offers() -> Vec<Offer> {
     let mut offers = searches();
     offers.extend(of_code());
     offers.extend(of_documents());
+    offers.extend(of_verification());
     offers
 }
 
@@ -170,22 +172,40 @@ fn of_code() -> Vec<Offer> {
 }
 
 fn of_documents() -> Vec<Offer> {
+    let paragraph = || json!({"type": "string", "description": "4.1, or contract.md#4.1"});
+    let ids = || json!({"type": "array", "items": {"type": "string"}});
     vec![
         Offer {
+            name: "list_documents",
+            description: "The indexed documents, with title and numbers of sections, paragraphs and references.",
+            schema: schema(&[], json!({})),
+            summary: "List the documents",
+            subject: "",
+            answer: papers::list_documents,
+        },
+        Offer {
             name: "get_paragraph",
-            description: "The whole text of a paragraph of a document, by its id or number.",
-            schema: schema(&["paragraph_id"], json!({"paragraph_id": text(), "path": text()})),
+            description: "The whole text of a paragraph or section of a document, by its id or number.",
+            schema: schema(&["paragraph_id"], json!({"paragraph_id": paragraph(), "path": text()})),
             summary: "Read paragraph",
             subject: "paragraph_id",
-            answer: answers::get_paragraph,
+            answer: papers::get_paragraph,
         },
         Offer {
             name: "hop_retrieve",
             description: "Paragraphs that a paragraph refers to or is referred to by, with distance and way. depth: 1 if left out.",
-            schema: schema(&["paragraph_id"], json!({"paragraph_id": text(), "depth": number()})),
+            schema: schema(&["paragraph_id"], json!({"paragraph_id": paragraph(), "path": text(), "depth": number()})),
             summary: "Follow references of",
             subject: "paragraph_id",
-            answer: answers::hop_retrieve,
+            answer: papers::hop_retrieve,
+        },
+        Offer {
+            name: "format_context",
+            description: "The texts of several paragraphs, each with its id, up to max_tokens (4000 if left out).",
+            schema: schema(&["paragraph_ids"], json!({"paragraph_ids": ids(), "max_tokens": number()})),
+            summary: "Read paragraphs",
+            subject: "",
+            answer: papers::format_context,
         },
         Offer {
             name: "knowledge_status",
@@ -195,6 +215,47 @@ fn of_documents() -> Vec<Offer> {
             subject: "",
             answer: answers::knowledge_status,
         },
+    ]
+}
+
+fn of_verification() -> Vec<Offer> {
+    let input = || {
+        let claim = json!({"type": "object", "required": ["text"], "properties": {
+            "text": {"type": "string", "description": "one sentence"},
+            "cites": {"type": "array", "items": {"type": "string"}, "description": "paragraph ids"}}});
+        schema(
+            &["claims"],
+            json!({"claims": {"type": "array", "items": claim},
+                   "paragraph_ids": {"type": "array", "items": {"type": "string"}, "description": "more to check against"}}),
+        )
+    };
+    let offer =
+        |name, description, summary, answer| Offer { name, description, schema: input(), summary, subject: "", answer };
+    vec![
+        offer(
+            "citation_verify",
+            "Whether the paragraphs that sentences cite exist and say it, quotations word for word.",
+            "Check citations",
+            papers::citation_verify,
+        ),
+        offer(
+            "entity_verify",
+            "Whether names, terms, numbers, dates and paragraph numbers of sentences are in what they cite.",
+            "Check names and numbers",
+            papers::entity_verify,
+        ),
+        offer(
+            "relation_verify",
+            "Whether who must, may or must not do what, amounts and order stay as the cited paragraphs have them.",
+            "Check relations",
+            papers::relation_verify,
+        ),
+        offer(
+            "contradiction_check",
+            "What in the documents speaks against sentences, and which of their sources contradict each other.",
+            "Look for contradictions",
+            papers::contradiction_check,
+        ),
     ]
 }
 

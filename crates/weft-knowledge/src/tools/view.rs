@@ -58,6 +58,14 @@ impl<'a> View<'a> {
             .collect())
     }
 
+    /// The addresses of paragraphs about this.
+    pub fn near(&self, text: &str, limit: usize) -> Result<Vec<String>, KnowledgeError> {
+        let filter = Filter { domains: vec![crate::Domain::Documents], ..self.filter(&Value::Null) };
+        let found = self.knowledge.search(&Query { text: text.to_owned(), filter, limit, now: self.now })?;
+        let readable = found.hits.into_iter().filter(|hit| self.shown(&hit.path).is_some());
+        Ok(readable.filter_map(|hit| Some(format!("{}#{}", hit.path, hit.paragraph?))).collect())
+    }
+
     /// Neighbours that may be told.
     pub fn told(&self, found: Vec<Neighbour>) -> Vec<Neighbour> {
         let told = found.into_iter().filter_map(|mut one| {

@@ -18,17 +18,20 @@ mod lexicon;
 mod quantity;
 mod read;
 mod relation;
+mod written;
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
 use self::read::Statement;
+pub use self::written::claims_in;
 
 /// One sentence of an answer, and the ids of the paragraphs that it cites.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     pub text: String,
+    #[serde(default)]
     pub cites: Vec<String>,
 }
 

@@ -8,6 +8,7 @@
 
 mod graph;
 mod incremental;
+mod library;
 mod questions;
 mod repair;
 mod world;

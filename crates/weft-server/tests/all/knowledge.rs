@@ -85,3 +85,38 @@ async fn changes_are_seen_when_they_are_watched_and_after_a_rebuild() {
     world.until("knowledge/search?q=brand_new_thing", hit).await;
     world.post("knowledge/stop", json!({})).await.expect(202);
 }
+
+#[tokio::test]
+async fn documents_are_read_by_paragraph_and_answers_checked() {
+    let world = World::saying("hello").await;
+    write(
+        &world,
+        "contract.md",
+        "# Contract\n\n4.1 The buyer shall pay within 30 days, see 4.2.\n\n4.2 The rate is 5%.\n",
+    );
+    indexed(&world).await;
+    let documents = world.get("knowledge/documents").await.expect(200);
+    assert_eq!(
+        (&documents["documents"][0]["title"], &documents["documents"][0]["paragraphs"]),
+        (&json!("Contract"), &json!(2))
+    );
+    let found = world.get("knowledge/paragraph?id=4.1&depth=1").await.expect(200);
+    assert_eq!(found["paragraphs"][0]["text"], "4.1 The buyer shall pay within 30 days, see 4.2.");
+    assert_eq!(found["hops"][0]["way"], json!(["contract.md#4.1", "contract.md#4.2"]));
+    world.get("knowledge/paragraph?id=9.9").await.expect(404);
+    world.get("knowledge/paragraph?id=4.1&depth=9").await.expect(400);
+    let claims = json!({"claims": [
+        {"text": "The buyer must pay within 30 days.", "cites": ["4.1"]},
+        {"text": "The buyer may pay within 60 days.", "cites": ["4.1"]}]});
+    let report = world.post("knowledge/verify", claims).await.expect(200);
+    let failed: Vec<(&str, u64)> = report["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|check| check["holds"] == false)
+        .map(|check| (check["axis"].as_str().unwrap(), check["claim"].as_u64().unwrap()))
+        .collect();
+    assert!(failed.contains(&("entity", 1)) && failed.contains(&("relation", 1)), "{report}");
+    assert!(failed.iter().all(|(_, claim)| *claim == 1), "{report}");
+    assert!(report["contradictions"].as_u64().unwrap() > 0);
+}

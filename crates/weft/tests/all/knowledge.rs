@@ -187,3 +187,23 @@ fn what_sessions_did_is_a_part_of_what_is_known() {
     let history = world.weft(&["graph", "history", "src/parcel.rs"]).expect(0);
     assert!(!history.stdout.contains("Parcels get lost, see"), "{history:?}");
 }
+
+#[test]
+fn an_answer_is_checked_against_the_documents_it_cites() {
+    let check =
+        call("relation_verify", json!({"claims": [{"text": "The buyer may pay within 30 days.", "cites": ["4.1"]}]}));
+    let get = call("request_tools", json!({"names": ["relation_verify"]}));
+    let world = World::new(vec![get, check, text("Done.")]);
+    let write = |path: &str, text: &str| std::fs::write(world.folder.path().join(path), text).unwrap();
+    write("contract.md", "# Contract\n\n4.1 The buyer shall pay within 30 days, see 4.2.\n\n4.2 The rate is 5%.\n");
+    write("good.txt", "The buyer must pay within 30 days [4.1]. The rate is 5% [contract.md#4.2].");
+    write("bad.txt", "The buyer must pay within 60 days [4.1].");
+    world.weft(&["index"]).expect(0);
+    world.weft(&["knowledge", "documents"]).expect(0).says("contract.md").says("2 paragraphs");
+    world.weft(&["knowledge", "paragraph", "4.1", "--depth", "1"]).expect(0).says("30 days").says("contract.md#4.2");
+    world.weft(&["knowledge", "verify", "good.txt"]).expect(0).says("contradictions 0");
+    world.weft(&["knowledge", "verify", "bad.txt"]).expect(1).says("60 days is not in 4.1, which says 30 days.");
+    world.weft(&["run", "Check it"]).expect(0).says("Done.");
+    let last = world.server.requests().pop().unwrap().body.to_string();
+    assert!(last.contains("The sentence says “may”, 4.1 says “must”."), "{last}");
+}

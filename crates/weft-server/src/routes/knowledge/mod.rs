@@ -3,6 +3,7 @@
 //! Questions are answered from what is open; long work goes on by itself, is followed in the status,
 //! and can be stopped.
 
+mod papers;
 mod views;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use weft_knowledge::{DEEPEST, Direction, Domain, EdgeKind, Filter, Kind, Knowledge, KnowledgeError, Language, Shelf};
 
+pub use self::papers::*;
 use self::views::{Around, Found, LinkView, Neighbours, PassageView, StatusView};
 use super::blocking;
 use crate::desk::{Desk, SharedDesk};

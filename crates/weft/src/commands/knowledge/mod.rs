@@ -3,6 +3,7 @@
 mod graph;
 mod index;
 mod manage;
+mod papers;
 mod search;
 
 use std::path::Path;
