@@ -10,12 +10,13 @@ let clock = 1_000;
 function log(...events: Event[]): Recorded[] {
   return events.map((event, index) => ({ ...event, session: 's', seq: index + 1, at: (clock += 10) }));
 }
+const LIMITS = { rounds: null, tool_calls: null, wall_clock_ms: null, tokens: null, cost: null, failed_rounds: null, repeats: null };
 const spent = { model: 'm', usage: { input: 10, output: 5 }, cost: 1_000_000, millis: 40 };
 const fold = (events: Recorded[], from = 1) => advance(begin({ from }), events.map((event) => ({ event })));
 
 /** A turn with reads, an approved command, a steer, a failed round, and a second turn under way. */
 const STORY = log(
-  { type: 'session_started', workspace: '/w', agent: 'weft', model: 'm', mode: 'ask' },
+  { type: 'session_started', workspace: '/w', agent: 'weft', model: 'm', mode: 'ask', limits: LIMITS },
   { type: 'input_received', input: 'i1', content: [{ type: 'text', text: 'Look' }], delivery: 'follow_up' },
   { type: 'turn_started', turn: 1, inputs: ['i1'] },
   { type: 'round_started', round: 1, attempt: 1, model: 'm' },

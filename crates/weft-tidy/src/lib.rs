@@ -3,3 +3,8 @@
 #[cfg(test)]
 #[path = "tidy_tests.rs"]
 mod tests;
+#[cfg(test)]
+mod typescript;
+#[cfg(test)]
+#[path = "typescript_tests.rs"]
+mod typescript_tests;

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 const LONGEST_FILE: usize = 800;
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
 /// Every file of the repository with one of these endings, as path relative to its root and text.
-fn files(endings: &[&str]) -> Vec<(String, String)> {
+pub(crate) fn files(endings: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let mut found = Vec::new();
     let mut folders = vec![root.clone()];
@@ -34,7 +34,7 @@ fn files(endings: &[&str]) -> Vec<(String, String)> {
     found
 }
 
-fn is_test(path: &str) -> bool {
+pub(crate) fn is_test(path: &str) -> bool {
     path.ends_with("_tests.rs") || path.contains("/tests/") || path.starts_with("fuzz/") || path.starts_with("bench/")
 }
 

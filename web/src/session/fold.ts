@@ -48,7 +48,7 @@ export interface Call {
   id: CallId;
   tool: string;
   input: unknown;
-  access: Access;
+  access: Access['access'];
   state: CallState;
   summary: string;
   startedAt: number | null;
@@ -495,7 +495,7 @@ class Draft {
     this.spend(event, event.spent);
   }
 
-  private planned(event: Recorded, part: Extract<Part, { type: 'tool_call' }>, access: Access) {
+  private planned(event: Recorded, part: Extract<Part, { type: 'tool_call' }>, access: Access['access']) {
     this.add({
       kind: 'call', key: `c${event.seq}.${part.id}`, seq: event.seq, at: event.at, id: part.id, tool: part.name,
       input: part.input, access, state: 'planned', summary: '', startedAt: null, millis: 0, output: null, ask: null,
