@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio_util::sync::CancellationToken;
 use weft_engine::{Engine, Home};
@@ -37,12 +38,15 @@ pub struct Desk {
     pub uploads: Uploads,
     /// Cancelled when the server ends, so that streams end with it.
     pub closing: CancellationToken,
+    /// Ended only to begin anew.
+    again: Arc<AtomicBool>,
 }
 
 pub type SharedDesk = Arc<Desk>;
 
 impl Desk {
-    pub fn new(parts: Parts, closing: CancellationToken) -> SharedDesk {
+    /// `again` is set when the server is to begin anew.
+    pub fn new(parts: Parts, closing: CancellationToken, again: Arc<AtomicBool>) -> SharedDesk {
         let inbox = Inbox::start(&parts.engine, closing.clone());
         Arc::new(Self {
             uploads: Uploads::new(parts.home.data.join("uploads")),
@@ -55,6 +59,13 @@ impl Desk {
             version: parts.version,
             assets: Assets::new(parts.assets),
             closing,
+            again,
         })
+    }
+
+    /// Ends the server when what it answers now is sent, and has it begin anew with whatever the disk then holds.
+    pub fn start_again(&self) {
+        self.again.store(true, Ordering::SeqCst);
+        self.closing.cancel();
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::extract::{DefaultBodyLimit, Path, State};
@@ -54,6 +55,15 @@ pub struct Options {
     pub hosts: Vec<String>,
 }
 
+/// Why a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It was told to.
+    Stopped,
+    /// To begin anew, with everything opened again.
+    ToStartAgain,
+}
+
 /// A server that listens and does not answer yet.
 pub struct Server {
     listener: TcpListener,
@@ -102,10 +112,11 @@ impl Server {
     }
 
     /// Serves until `stop` is cancelled; then streams end and answers under way are finished.
-    pub async fn serve(self, parts: Parts, stop: CancellationToken) -> Result<(), ServeError> {
+    pub async fn serve(self, parts: Parts, stop: CancellationToken) -> Result<Ended, ServeError> {
         let secure = self.acceptor.is_some();
         let door = Door::new(self.tokens, self.names, self.address.port(), secure, parts.version);
-        let desk = Desk::new(parts, stop.clone());
+        let again = Arc::new(AtomicBool::new(false));
+        let desk = Desk::new(parts, stop.clone(), Arc::clone(&again));
         tokio::spawn(chores::run(Arc::clone(&desk)));
         let router = router(desk, door).into_make_service_with_connect_info::<Peer>();
         let ended = stop.clone();
@@ -127,9 +138,10 @@ impl Server {
             tokio::time::sleep(FAREWELL).await;
         };
         tokio::select! {
-            served = serving => served.map_err(ServeError::Ended),
-            () = too_long => Ok(()),
+            served = serving => served.map_err(ServeError::Ended)?,
+            () = too_long => {}
         }
+        Ok(if again.load(Ordering::SeqCst) { Ended::ToStartAgain } else { Ended::Stopped })
     }
 }
 

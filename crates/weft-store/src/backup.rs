@@ -47,6 +47,11 @@ pub(crate) fn list(folder: &Path) -> Vec<Copy> {
     copies
 }
 
+/// The backup of this name. Only names that the list has count, so a name leads nowhere else.
+pub(crate) fn named(folder: &Path, name: &str) -> Option<Copy> {
+    list(folder).into_iter().find(|copy| copy.path.file_name().is_some_and(|found| found == name))
+}
+
 /// Copies the database into `folder`. One process does this at a time.
 pub(crate) fn make(database: &Path, folder: &Path, now: Timestamp) -> Result<PathBuf, StoreError> {
     std::fs::create_dir_all(folder).map_err(|error| StoreError::io("creating", folder, &error))?;

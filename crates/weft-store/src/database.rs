@@ -102,6 +102,11 @@ pub(crate) fn damage_marker(database: &Path) -> PathBuf {
     with_suffix(database, ".check")
 }
 
+/// The file that asks the next start to go back to the backup whose name it holds.
+pub(crate) fn restore_marker(database: &Path) -> PathBuf {
+    with_suffix(database, ".restore")
+}
+
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

@@ -2,7 +2,8 @@
 //!
 //! A sound database of this version takes the short way: one connection and a few pages read.
 //! Everything else is done by one process at a time. A damaged file is never written to or removed;
-//! it is put aside under another name.
+//! it is put aside under another name. A person can ask to go back to a backup; that is done here too, by the
+//! first process that has the database to itself.
 
 use std::fmt;
 use std::fs::OpenOptions;
@@ -13,14 +14,16 @@ use rusqlite::Connection;
 use weft_core::Timestamp;
 
 use crate::backup::{self, exclusive, stamp, sync_folder, unused};
-use crate::database::{connect, damage_marker, with_suffix};
+use crate::database::{connect, damage_marker, restore_marker, with_suffix};
 use crate::error::StoreError;
 use crate::schema::{Migration, known_version, migrate, version};
 
 /// Something a person should know about how the database was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// Where the damaged database is now.
+    /// A person wanted to go back to the backup; otherwise the database was damaged.
+    pub asked: bool,
+    /// Where the database that was there before is now.
     pub kept: PathBuf,
     /// The backup that took its place, and when it was made.
     pub restored: Option<(PathBuf, Timestamp)>,
@@ -29,10 +32,18 @@ pub struct Notice {
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kept = self.kept.display();
+        let date = |taken_at: &Timestamp| {
+            let moment = jiff::Timestamp::from_millisecond(taken_at.0).unwrap_or_default();
+            moment.strftime("%Y-%m-%d %H:%M").to_string()
+        };
         match &self.restored {
+            Some((_, taken_at)) if self.asked => write!(
+                f,
+                "Weft went back to the backup of {} UTC, as you asked. What there was before was kept at {kept}.",
+                date(taken_at)
+            ),
             Some((backup, taken_at)) => {
-                let moment = jiff::Timestamp::from_millisecond(taken_at.0).unwrap_or_default();
-                let date = moment.strftime("%Y-%m-%d %H:%M");
+                let date = date(taken_at);
                 write!(
                     f,
                     "The database was damaged. It was restored from the backup of {date} UTC ({}); work done since \
@@ -60,7 +71,7 @@ pub(crate) struct Opening<'a> {
 
 impl Opening<'_> {
     pub(crate) fn open(&self) -> Result<(Connection, Option<Notice>), StoreError> {
-        if self.has_content() && !damage_marker(self.path).exists() {
+        if self.has_content() && !damage_marker(self.path).exists() && !restore_marker(self.path).exists() {
             match self.open_sound() {
                 Ok(Some(connection)) => return Ok((connection, None)),
                 Ok(None) | Err(StoreError::Corrupt { .. }) => {}
@@ -95,7 +106,11 @@ impl Opening<'_> {
             made.map_err(|error| StoreError::io("creating", folder, &error))?;
         }
         let _turn = exclusive(&self.locks.join("opening"))?;
-        let notice = if self.is_damaged()? { Some(self.heal()?) } else { None };
+        let notice = match self.go_back()? {
+            Some(notice) => Some(notice),
+            None if self.is_damaged()? => Some(self.heal()?),
+            None => None,
+        };
         // Conversations are private: the file is made for its owner's eyes before SQLite fills it.
         let made = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(self.path);
         made.map_err(|error| StoreError::io("opening", self.path, &error))?;
@@ -131,8 +146,29 @@ impl Opening<'_> {
         Ok(damaged)
     }
 
+    /// Goes back to the backup that a person asked for. Left for a later start while another process has the
+    /// database open; given up where the backup is gone or damaged.
+    fn go_back(&self) -> Result<Option<Notice>, StoreError> {
+        let marker = restore_marker(self.path);
+        let Ok(wanted) = std::fs::read_to_string(&marker) else { return Ok(None) };
+        let done = || std::fs::remove_file(&marker).map_err(|error| StoreError::io("removing", &marker, &error));
+        let known = known_version(self.migrations);
+        let copy = backup::named(self.backups, wanted.trim()).filter(|copy| backup::is_good(&copy.path, known));
+        let Some(copy) = copy else {
+            done()?;
+            return Ok(None);
+        };
+        if self.has_content() && !is_alone(self.path) {
+            return Ok(None);
+        }
+        let kept = self.put_aside("before-restore")?;
+        self.restore(&copy.path)?;
+        done()?;
+        Ok(Some(Notice { asked: true, kept, restored: Some((copy.path, copy.taken_at)) }))
+    }
+
     fn heal(&self) -> Result<Notice, StoreError> {
-        let kept = self.put_aside()?;
+        let kept = self.put_aside("damaged")?;
         let known = known_version(self.migrations);
         let good = backup::list(self.backups).into_iter().find(|copy| backup::is_good(&copy.path, known));
         let restored = match good {
@@ -144,14 +180,14 @@ impl Opening<'_> {
         };
         // The marker asked for what has just been done.
         let _ = std::fs::remove_file(damage_marker(self.path));
-        Ok(Notice { kept, restored })
+        Ok(Notice { asked: false, kept, restored })
     }
 
-    fn put_aside(&self) -> Result<PathBuf, StoreError> {
+    fn put_aside(&self, why: &str) -> Result<PathBuf, StoreError> {
         let stamp = stamp(self.now);
         let kept = unused(|counter| match counter {
-            1 => with_suffix(self.path, &format!(".damaged-{stamp}")),
-            _ => with_suffix(self.path, &format!(".damaged-{stamp}-{counter}")),
+            1 => with_suffix(self.path, &format!(".{why}-{stamp}")),
+            _ => with_suffix(self.path, &format!(".{why}-{stamp}-{counter}")),
         });
         for suffix in ["-wal", "-shm", ""] {
             let from = with_suffix(self.path, suffix);
@@ -170,6 +206,21 @@ impl Opening<'_> {
             .and_then(|()| std::fs::rename(&incoming, self.path));
         copied.map_err(|error| StoreError::io("restoring", self.path, &error))?;
         self.path.parent().map_or(Ok(()), sync_folder)
+    }
+}
+
+/// Whether no other connection to the database is open anywhere: only then SQLite lets go of its log.
+/// A damaged one cannot say; it is put aside whole in any case.
+fn is_alone(path: &Path) -> bool {
+    let without_log = || -> Result<String, StoreError> {
+        let connection = connect(path)?;
+        connection.busy_timeout(std::time::Duration::ZERO)?;
+        Ok(connection.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?)
+    };
+    match without_log() {
+        Ok(mode) => mode == "delete",
+        Err(StoreError::Corrupt { .. }) => true,
+        Err(_) => false,
     }
 }
 

@@ -9,7 +9,7 @@ use weft_core::{Cost, Event, Recorded, SessionId, State, Timestamp};
 use crate::append::{Append, Prepared, SessionHead};
 use crate::asks::{self, AskRow};
 use crate::backup;
-use crate::database::{Database, connect_memory};
+use crate::database::{Database, connect_memory, restore_marker};
 use crate::error::StoreError;
 use crate::ledger::{self, SpentScope, UsageFilter, UsageRow};
 use crate::logs::{Fork, Import};
@@ -17,7 +17,7 @@ use crate::marks::{self, MarkChange, Marked, MarkedFilter, SessionCounts};
 use crate::opening::{Notice, Opening};
 use crate::ownership::{Census, Identity, Owner};
 use crate::reading;
-use crate::schema::{MIGRATIONS, migrate};
+use crate::schema::{MIGRATIONS, known_version, migrate};
 use crate::sessions::{self, ListFilter, SessionRow};
 use crate::tail::{Tail, Watchers};
 use crate::words::{self, Hit};
@@ -324,6 +324,37 @@ impl Store {
     pub fn backups(&self) -> Vec<BackupCopy> {
         let copies = self.shared.backups.as_deref().map(backup::list).unwrap_or_default();
         copies.into_iter().map(|copy| BackupCopy { taken_at: copy.taken_at, path: copy.path }).collect()
+    }
+
+    /// Asks the next start that has the database to itself to go back to this backup; what there is now is kept
+    /// aside. False where there is no such backup, or it is damaged. Reads all of it.
+    pub fn go_back_to(&self, name: &str) -> Result<bool, StoreError> {
+        let (Some(path), Some(folder)) = (self.shared.database.path(), &self.shared.backups) else { return Ok(false) };
+        let good =
+            backup::named(folder, name).is_some_and(|copy| backup::is_good(&copy.path, known_version(MIGRATIONS)));
+        if good {
+            let marker = restore_marker(path);
+            std::fs::write(&marker, name).map_err(|error| StoreError::io("writing", &marker, &error))?;
+        }
+        Ok(good)
+    }
+
+    /// The backup that the next start goes back to, if it was asked to.
+    pub fn goes_back_to(&self) -> Option<String> {
+        let marker = restore_marker(self.shared.database.path()?);
+        std::fs::read_to_string(marker).ok().map(|name| name.trim().to_owned())
+    }
+
+    /// Takes back [`Store::go_back_to`].
+    pub fn stay(&self) -> Result<(), StoreError> {
+        let Some(path) = self.shared.database.path() else { return Ok(()) };
+        let marker = restore_marker(path);
+        match std::fs::remove_file(&marker) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(StoreError::io("removing", &marker, &error))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 
     pub fn last_backup(&self) -> Option<Timestamp> {

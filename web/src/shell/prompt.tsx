@@ -1,18 +1,24 @@
-/** One line of text from the person, in a dialog: `await askText({…})`, `null` when they leave it. */
+/** One line of text from the person, or a yes, in a dialog: `await askText({…})`, `null` when they leave it. */
 import * as Dialog from '@radix-ui/react-dialog';
 import { cell, useCell } from './cell';
 
 interface Wanted {
   title: string;
   hint?: string;
-  value: string;
+  /** Without one, a yes is all that is wanted. */
+  value?: string;
+  /** What the button says. */
+  verb?: string;
   done: (text: string | null) => void;
 }
 const wanted = cell<Wanted | null>(null);
 
-export function askText(what: Omit<Wanted, 'done'>): Promise<string | null> {
+export function askText(what: Omit<Wanted, 'done'> & { value: string }): Promise<string | null> {
   return new Promise((resolve) => wanted.set({ ...what, done: resolve }));
 }
+/** Before something that cannot be taken back with a click. */
+export const askYes = (what: { title: string; hint: string; verb: string }): Promise<boolean> =>
+  new Promise((resolve) => wanted.set({ ...what, done: (text) => resolve(text !== null) }));
 
 export function TextPrompt() {
   const now = useCell(wanted);
@@ -31,9 +37,9 @@ export function TextPrompt() {
             event.preventDefault();
             close(String(new FormData(event.currentTarget).get('text') ?? ''));
           }}>
-            <input className="field" name="text" defaultValue={now.value} aria-label={now.title} autoFocus />
-            {now.hint ? <p className="meta">{now.hint}</p> : null}
-            <div className="row"><button type="submit" className="button primary">Save</button><Dialog.Close className="button" type="button">Cancel</Dialog.Close></div>
+            {now.value === undefined ? null : <input className="field" name="text" defaultValue={now.value} aria-label={now.title} autoFocus />}
+            {now.hint ? <p className={now.value === undefined ? undefined : 'meta'}>{now.hint}</p> : null}
+            <div className="row"><button type="submit" className="button primary" autoFocus={now.value === undefined}>{now.verb ?? 'Save'}</button><Dialog.Close className="button" type="button">Cancel</Dialog.Close></div>
           </form>
         </Dialog.Content>
       </Dialog.Portal>

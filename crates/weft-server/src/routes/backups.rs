@@ -1,11 +1,12 @@
-//! Copies of the database: which there are, and a new one now. Weft itself makes one a day, and takes the
-//! newest good one when the database is damaged.
+//! Copies of the database: which there are, a new one now, and the way back to one. Weft itself makes one a
+//! day, and takes the newest good one when the database is damaged.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
+use weft_store::audit::Category;
 
 use super::blocking;
 use crate::desk::{Desk, SharedDesk};
@@ -19,6 +20,8 @@ pub struct BackupList {
     backups: Vec<BackupView>,
     /// So many are kept; older ones go.
     kept: usize,
+    /// The one that the next start goes back to, if somebody asked for that.
+    restoring: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -46,6 +49,38 @@ pub async fn make(State(desk): State<SharedDesk>) -> Answer<(StatusCode, Json<Ba
     Ok((StatusCode::CREATED, Json(list)))
 }
 
+/// Go back to a copy: the server starts again with it, and what there is now is kept aside
+#[utoipa::path(post, path = "/backups/{name}/restore", params(("name" = String, Path)), responses((status = 202, body = BackupList)), tag = "backups")]
+pub async fn restore(
+    State(desk): State<SharedDesk>,
+    Path(name): Path<String>,
+) -> Answer<(StatusCode, Json<BackupList>)> {
+    let running = desk.engine.store().counts()?.running;
+    if running > 0 {
+        let message = "Sessions are at work. Stop them first: what they do now would be lost.";
+        return Err(Problem::conflict("busy", message).with("running", running));
+    }
+    let (store, wanted) = (desk.engine.store().clone(), name.clone());
+    if !blocking(move || store.go_back_to(&wanted)).await?? {
+        return Err(Problem::missing("There is no such backup, or it is damaged."));
+    }
+    desk.note_change(Category::Config, "backup.restored", "restore", &name);
+    let list = blocking({
+        let desk = SharedDesk::clone(&desk);
+        move || desk.backups()
+    })
+    .await?;
+    desk.start_again();
+    Ok((StatusCode::ACCEPTED, Json(list)))
+}
+
+/// Stay with what there is: takes a wish to go back that was not carried out yet back
+#[utoipa::path(delete, path = "/backups/restore", responses((status = 200, body = BackupList)), tag = "backups")]
+pub async fn stay(State(desk): State<SharedDesk>) -> Answer<Json<BackupList>> {
+    let list = blocking(move || desk.engine.store().stay().map(|()| desk.backups()));
+    Ok(Json(list.await??))
+}
+
 impl Desk {
     fn backups(&self) -> BackupList {
         let backups = self.engine.store().backups().into_iter().map(|copy| BackupView {
@@ -57,6 +92,7 @@ impl Desk {
             folder: self.home.backups().display().to_string(),
             backups: backups.collect(),
             kept: weft_store::BACKUPS_KEPT,
+            restoring: self.engine.store().goes_back_to(),
         }
     }
 }

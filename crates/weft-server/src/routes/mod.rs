@@ -85,6 +85,8 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(sources::allow))
         .routes(routes!(sources::sign_in))
         .routes(routes!(backups::list, backups::make))
+        .routes(routes!(backups::restore))
+        .routes(routes!(backups::stay))
         .routes(routes!(usage::usage))
         .routes(routes!(usage::audit))
         .routes(routes!(usage::verify))

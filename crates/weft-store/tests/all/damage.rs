@@ -155,3 +155,54 @@ fn a_folder_that_cannot_be_written_is_named() {
     assert!(matches!(error, StoreError::Io { .. } | StoreError::ReadOnly), "{error}");
     assert!(error.to_string().contains("/proc/weft-home"), "{error}");
 }
+
+fn backup_name(store: &Store) -> String {
+    store.backups()[0].path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+#[tokio::test]
+async fn a_person_goes_back_to_a_backup_and_what_there_was_is_kept() {
+    let home = home_with_backup().await;
+    let store = home.open();
+    let name = backup_name(&store);
+    assert!(!store.go_back_to("../weft.db").unwrap() && !store.go_back_to("weft-20200101-000000.db").unwrap());
+    assert_eq!(store.goes_back_to(), None);
+    assert!(store.go_back_to(&name).unwrap());
+    assert_eq!(store.goes_back_to(), Some(name));
+    assert_eq!(store.list(&ListFilter::default()).unwrap().len(), 2, "nothing has happened yet");
+
+    // Whoever comes while it is in use finds it as it was; the wish stays.
+    let beside = Store::open(home.options()).unwrap();
+    assert_eq!((beside.notice, beside.store.list(&ListFilter::default()).unwrap().len()), (None, 2));
+    drop((store, beside.store));
+
+    let opened = Store::open(home.options()).unwrap();
+    let notice = opened.notice.expect("a person is told");
+    assert!(notice.asked && notice.to_string().contains("as you asked"), "{notice}");
+    let ids: Vec<_> = opened.store.list(&ListFilter::default()).unwrap().into_iter().map(|row| row.id).collect();
+    assert_eq!((ids, opened.store.goes_back_to()), (vec![id(1)], None));
+    drop(opened.store);
+    assert_eq!(Store::open(home.options()).unwrap().notice, None, "once");
+    // What was put aside is whole: it can be put back by hand.
+    std::fs::copy(&notice.kept, home.database()).unwrap();
+    assert_eq!(home.open().list(&ListFilter::default()).unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_wish_to_go_back_can_be_taken_back_and_a_damaged_backup_is_not_taken() {
+    let home = home_with_backup().await;
+    let store = home.open();
+    let name = backup_name(&store);
+    assert!(store.go_back_to(&name).unwrap());
+    store.stay().unwrap();
+    store.stay().unwrap();
+    assert_eq!(store.goes_back_to(), None);
+    assert!(store.go_back_to(&name).unwrap());
+    // It is damaged between the wish and the start.
+    overwrite(&store.backups()[0].path, 0, &[0xaa; 200]);
+    assert!(!store.go_back_to(&name).unwrap());
+    drop(store);
+    let opened = Store::open(home.options()).unwrap();
+    assert_eq!((opened.notice, opened.store.list(&ListFilter::default()).unwrap().len()), (None, 2));
+    assert_eq!(opened.store.goes_back_to(), None, "it is not tried for ever");
+}

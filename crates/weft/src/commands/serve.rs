@@ -11,7 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use weft_engine::{Clock, Home};
 use weft_server::tokens::Tokens;
-use weft_server::{Options, Parts, Server, Tls};
+use weft_server::{Ended, Listening, Options, Parts, Server, Tls};
 use weft_store::audit::Category;
 
 use crate::backstage::Program;
@@ -25,42 +25,45 @@ use crate::show::rows::note;
 use crate::show::units::moment;
 use crate::{open, out};
 
-pub fn run(args: ServeArgs) -> anyhow::Result<Exit> {
+pub fn run(mut args: ServeArgs) -> anyhow::Result<Exit> {
     if let Some(ServeCommand::Tokens { command }) = args.command {
         return tokens(command);
     }
-    // Streams to many clients and the work of sessions go side by side.
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let exit = runtime.block_on(serve(args));
-    runtime.shutdown_timeout(LET_FINISH);
-    exit
+    let mut is_first = true;
+    loop {
+        // Streams to many clients and the work of sessions go side by side. Each time a runtime of its own: with
+        // it goes everything that was open, and what is opened next finds the disk to itself.
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let ended = runtime.block_on(serve(&mut args, is_first));
+        runtime.shutdown_timeout(LET_FINISH);
+        match ended? {
+            Ended::Stopped => return Ok(Exit::Done),
+            Ended::ToStartAgain => is_first = false,
+        }
+    }
 }
 
 fn tell(text: &str) {
     out::tell(&note(text, &out::look_stderr()));
 }
 
-async fn serve(args: ServeArgs) -> anyhow::Result<Exit> {
+async fn serve(args: &mut ServeArgs, is_first: bool) -> anyhow::Result<Ended> {
     let opened = open::open(None)?;
     for warning in &opened.warnings {
         tell(warning);
     }
-    let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| Tls { certificate, key });
-    let options = Options { address: args.addr, tls, insecure: args.insecure, hosts: args.host };
+    let tls = args.tls_cert.clone().zip(args.tls_key.clone()).map(|(certificate, key)| Tls { certificate, key });
+    let options = Options { address: args.addr, tls, insecure: args.insecure, hosts: args.host.clone() };
     let server = Server::bind(options, Tokens::open(&opened.home.config)).await?;
     let listening = server.listening();
-    // What is printed can be opened as it is, and read by programs.
-    out::stdout(&format!("{}\n", listening.url_with_token));
-    tell("The address lets a browser in once for all: keep it to yourself. Ctrl+C ends the server.");
-    tell(&format!("Programs ask at {} with `weft serve tokens show`.", listening.url));
-    if !listening.address.ip().is_loopback() && args.insecure {
-        tell("Other machines can reach it, and whoever is between can read everything.");
-    }
-    if args.assets.is_none() && !weft_server::assets::has_app() {
-        tell("This Weft was built without its web app; `make web build` in its source folder builds both.");
+    // Whoever looks on now finds it at the same place when it begins anew.
+    args.addr = listening.address;
+    if is_first {
+        announce(args, &listening);
     }
     // Gone when the server ends, if not before.
-    let _invitation = args.open.then(|| Invitation::show(&opened.home, &listening.url_with_token)).transpose()?;
+    let _invitation =
+        (args.open && is_first).then(|| Invitation::show(&opened.home, &listening.url_with_token)).transpose()?;
     let backstage = Arc::new(Program { home: opened.home.clone(), workspace: opened.workspace.clone() });
     let parts = Parts {
         engine: opened.engine,
@@ -69,7 +72,7 @@ async fn serve(args: ServeArgs) -> anyhow::Result<Exit> {
         backstage,
         knowledge: opened.knowledge,
         version: crate::args::VERSION,
-        assets: args.assets,
+        assets: args.assets.clone(),
     };
     let stop = CancellationToken::new();
     let ending = stop.clone();
@@ -82,8 +85,20 @@ async fn serve(args: ServeArgs) -> anyhow::Result<Exit> {
         }
         ending.cancel();
     });
-    server.serve(parts, stop).await?;
-    Ok(Exit::Done)
+    Ok(server.serve(parts, stop).await?)
+}
+
+fn announce(args: &ServeArgs, listening: &Listening) {
+    // What is printed can be opened as it is, and read by programs.
+    out::stdout(&format!("{}\n", listening.url_with_token));
+    tell("The address lets a browser in once for all: keep it to yourself. Ctrl+C ends the server.");
+    tell(&format!("Programs ask at {} with `weft serve tokens show`.", listening.url));
+    if !listening.address.ip().is_loopback() && args.insecure {
+        tell("Other machines can reach it, and whoever is between can read everything.");
+    }
+    if args.assets.is_none() && !weft_server::assets::has_app() {
+        tell("This Weft was built without its web app; `make web build` in its source folder builds both.");
+    }
 }
 
 /// A page for the owner's eyes only that leads a browser in. Whatever is on a command line, everybody

@@ -259,3 +259,32 @@ fn the_browser_is_opened_without_the_token_on_a_command_line() {
     assert_eq!(finish(child).code, Some(0));
     assert!(!std::path::Path::new(&page).exists(), "the page with the token stayed");
 }
+
+#[test]
+fn a_backup_is_restored_under_the_page_and_the_server_is_there_again() {
+    let world = World::behaving(Behaviour::matching(|_| text("Noted.")));
+    let served = Served::start(&world, "127.0.0.1:0");
+    let first = served.begin("one", "auto");
+    served.follow(&first, 0, "turn_ended");
+    let (status, list) = served.send("POST", "backups", &json!({}));
+    assert_eq!(status, 201, "{list}");
+    let name = list["backups"][0]["name"].as_str().unwrap().to_owned();
+    let second = served.begin("two", "auto");
+    served.follow(&second, 0, "turn_ended");
+    assert_eq!(served.get("sessions")["counts"]["total"], 2);
+
+    assert_eq!(served.send("POST", "backups/weft-20200101-000000.db/restore", &json!({})).0, 404);
+    assert_eq!(served.send("POST", "backups/..%2Fweft.db/restore", &json!({})).0, 404);
+    let (status, list) = served.send("POST", &format!("backups/{name}/restore"), &json!({}));
+    assert_eq!((status, &list["restoring"]), (202, &json!(name)), "{list}");
+    // The same process answers again at the same place.
+    wait_until("the server is back with one session", || {
+        let is_back = TcpStream::connect(&served.address).is_ok();
+        (is_back && served.get("sessions")["counts"]["total"] == 1).then_some(())
+    });
+    assert_eq!(served.get(&format!("sessions/{first}"))["id"], first);
+    assert_eq!(served.send("GET", &format!("sessions/{second}"), &Value::Null).0, 404);
+    assert_eq!(served.get("backups")["restoring"], Value::Null);
+    let third = served.begin("three", "auto");
+    assert!(served.follow(&third, 0, "turn_ended").1, "it works on");
+}
