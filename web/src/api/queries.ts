@@ -23,6 +23,8 @@ export interface ListFilter {
   label?: string;
   flag?: string;
   workspace?: string;
+  /** An expression over what the list knows, such as `unread and cost > 1`. */
+  where?: string;
   q?: string;
 }
 
@@ -82,11 +84,25 @@ function belongs(row: SessionRow, filter: ListFilter): boolean {
   return !filter.workspace || row.workspace === filter.workspace;
 }
 
+let soon = 0;
+function lookAgain() {
+  if (soon !== 0) return;
+  soon = window.setTimeout(() => {
+    soon = 0;
+    void queries.invalidateQueries({ queryKey: ['sessions'], predicate: (query) => Boolean((query.queryKey[1] as ListFilter).where) });
+  }, 500);
+}
+
 /** A session changed: every list that is in hand learns of it, without asking again. */
 export function sessionChanged(row: SessionRow) {
   for (const [key, data] of queries.getQueriesData<Pages>({ queryKey: ['sessions'] })) {
     if (!data) continue;
     const filter = key[1] as ListFilter;
+    if (filter.where) {
+      // Only the server knows what fits an expression.
+      lookAgain();
+      continue;
+    }
     const wanted = row.begun && belongs(row, filter);
     const known = data.pages.some((page) => page.sessions.some((other) => other.id === row.id));
     if (!known && !wanted) continue;

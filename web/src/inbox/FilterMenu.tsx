@@ -1,6 +1,6 @@
 /** Which sessions the list shows: the usual views, those the person saved, statuses of their own, labels as a tree. */
 import * as Menu from '@radix-ui/react-dropdown-menu';
-import { BookmarkPlus, BookmarkX, ListFilter as FilterIcon, Pencil } from 'lucide-react';
+import { BookmarkPlus, BookmarkX, ListFilter as FilterIcon, Pencil, Sigma } from 'lucide-react';
 import { useKeepViews, useViews, type ListFilter, type SavedView } from '../api/queries';
 import { askText } from '../shell/prompt';
 import { labelTree } from './groups';
@@ -16,17 +16,17 @@ const USUAL: [string, ListFilter][] = [
 
 export function filterOf(view: SavedView): ListFilter {
   const kind = view.view === 'archived' || view.view === 'all' ? view.view : 'inbox';
-  return { view: kind, status: view.status ?? undefined, label: view.label ?? undefined, flag: view.flag ?? undefined, workspace: view.workspace ?? undefined };
+  return { view: kind, status: view.status ?? undefined, label: view.label ?? undefined, flag: view.flag ?? undefined, workspace: view.workspace ?? undefined, where: view.where ?? undefined };
 }
 
-const parts = (filter: ListFilter) => [filter.view, filter.status, filter.label, filter.flag, filter.workspace];
+const parts = (filter: ListFilter) => [filter.view, filter.status, filter.label, filter.flag, filter.workspace, filter.where];
 export const sameFilter = (one: ListFilter, other: ListFilter) => parts(one).every((part, index) => (part ?? '') === (parts(other)[index] ?? ''));
 
 /** What the list shows, in words; nothing for all of it. */
 export function filterWords(filter: ListFilter, saved: readonly SavedView[]): string | null {
   if (sameFilter(filter, { view: 'inbox' })) return null;
   const named = saved.find((view) => sameFilter(filterOf(view), filter))?.name ?? USUAL.find(([, usual]) => sameFilter(usual, filter))?.[0];
-  return named ?? ([filter.view === 'inbox' ? null : filter.view, filter.status, filter.flag, filter.label].filter(Boolean).join(' · ') || null);
+  return named ?? ([filter.view === 'inbox' ? null : filter.view, filter.status, filter.flag, filter.label, filter.where].filter(Boolean).join(' · ') || null);
 }
 
 export function FilterMenu({ filter, onChange }: { filter: ListFilter; onChange: (filter: ListFilter) => void }) {
@@ -45,8 +45,15 @@ export function FilterMenu({ filter, onChange }: { filter: ListFilter; onChange:
   const save = async () => {
     const name = (await askText({ title: 'Save this view', hint: 'It appears under this name in the filter, in every browser.', value: filterWords(filter, []) ?? '' }))?.trim();
     if (!name) return;
-    const { view, status, label, flag, workspace } = filter;
-    keep.mutate({ statuses, views: [...saved.filter((other) => other.name !== name), { name, view, status, label, flag, workspace }] });
+    const { view, status, label, flag, workspace, where } = filter;
+    keep.mutate({ statuses, views: [...saved.filter((other) => other.name !== name), { name, view, status, label, flag, workspace, where }] });
+  };
+  const express = async () => {
+    const typed = await askText({
+      title: 'Show sessions where', value: filter.where ?? '', verb: 'Show',
+      hint: 'Such as: unread and (label == work or cost > 1). There are title, app, agent, workspace, status, flag, label, model, mode, unread, waiting, archived, cost, tokens, turns, asks and age in days; and, or, not, brackets; ==, !=, <, >, contains.',
+    });
+    if (typed !== null) onChange({ ...filter, view: filter.view === 'deleted' ? 'inbox' : filter.view, where: typed.trim() || undefined });
   };
   const edit = async () => {
     const typed = await askText({ title: 'Statuses', hint: 'Your own words for where work stands, separated by commas.', value: statuses.join(', ') });
@@ -67,6 +74,7 @@ export function FilterMenu({ filter, onChange }: { filter: ListFilter; onChange:
           {tree.length > 0 ? <Menu.Label className="menu-label">Labels</Menu.Label> : null}
           {tree.map((node) => entry(`label ${node.name}`, node.label, { ...filter, view: filter.view === 'deleted' ? 'inbox' : filter.view, label: filter.label === node.name ? undefined : node.name }, node.depth, node.sessions))}
           <div className="menu-line" />
+          <Menu.Item className="menu-item" onSelect={() => void express()}><Sigma /> Show where…</Menu.Item>
           {special && !shown ? <Menu.Item className="menu-item" onSelect={() => void save()}><BookmarkPlus /> Save this view…</Menu.Item> : null}
           {shown ? <Menu.Item className="menu-item" onSelect={() => keep.mutate({ statuses, views: saved.filter((view) => view !== shown) })}><BookmarkX /> Forget “{shown.name}”</Menu.Item> : null}
           <Menu.Item className="menu-item" onSelect={() => void edit()}><Pencil /> Edit statuses…</Menu.Item>

@@ -80,7 +80,7 @@ function Rows({ rows, state, filter, onPick }: { rows: SessionRow[]; state: Retu
     );
   }
   if (list.length === 0) {
-    return <div className="empty"><p className="muted">{filter.view === 'inbox' && !filter.label && !filter.status && !filter.flag ? 'No sessions yet. Say what you want done, and the first one begins.' : 'Nothing here.'}</p></div>;
+    return <div className="empty"><p className="muted">{filter.view === 'inbox' && !filter.label && !filter.status && !filter.flag && !filter.where ? 'No sessions yet. Say what you want done, and the first one begins.' : 'Nothing here.'}</p></div>;
   }
   return (
     <div ref={scroller} className="scroll">

@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use weft_core::{ModelName, SessionId, State as SessionState};
 use weft_engine::NewSession;
-use weft_store::{MarkChange, MarkedFilter, View};
+use weft_store::{MarkChange, MarkedFilter, Store, StoreError, View};
 
 use super::blocking;
 use super::turns::{PartIn, Said, content_of};
 use crate::chores::GRACE_MS;
 use crate::desk::{Desk, SharedDesk};
+use crate::expression::{Expression, ExpressionError};
 use crate::extract::{Body, OptionalBody, Query, Session};
 use crate::problem::{Answer, Problem};
 use crate::rows::{ModeWord, SessionView, StatusWord, read_cursor, write_cursor};
@@ -39,6 +40,10 @@ pub struct ListQuery {
     #[serde(default)]
     children: bool,
     workspace: Option<String>,
+    /// An expression over what the list knows, such as `unread and (label == work or cost > 1)`.
+    #[serde(rename = "where")]
+    #[param(rename = "where")]
+    condition: Option<String>,
     /// Where the page before ended: its `next`.
     cursor: Option<String>,
     #[param(minimum = 1, maximum = 500)]
@@ -101,12 +106,49 @@ pub async fn list(State(desk): State<SharedDesk>, Query(query): Query<ListQuery>
         after,
         limit,
     };
-    let store = desk.engine.store().clone();
-    let (rows, counts) = blocking(move || Ok::<_, Problem>((store.marked(&filter)?, store.counts()?))).await??;
-    let next = (rows.len() == limit).then(|| rows.last().map(|row| write_cursor(row.place))).flatten();
+    let condition = query.condition.as_deref().filter(|text| !text.trim().is_empty());
+    let condition = condition.map(Expression::parse).transpose().map_err(|error| bad_expression(&error))?;
+    let (store, now) = (desk.engine.store().clone(), desk.engine.clock().now().0);
+    let listed = blocking(move || Ok::<_, Problem>((page(&store, filter, condition.as_ref(), now)?, store.counts()?)));
+    let ((sessions, next), counts) = listed.await??;
     let counts =
         CountsView { total: counts.total, waiting: counts.waiting, running: counts.running, unread: counts.unread };
-    Ok(Json(SessionPage { sessions: rows.into_iter().map(SessionView::of).collect(), next, counts }))
+    Ok(Json(SessionPage { sessions, next, counts }))
+}
+
+/// A page of the sessions that fit. The store knows nothing of expressions, so it is read on until the page
+/// is full; what it costs is bounded by how many sessions there are.
+fn page(
+    store: &Store,
+    mut filter: MarkedFilter,
+    condition: Option<&Expression>,
+    now: i64,
+) -> Result<(Vec<SessionView>, Option<String>), StoreError> {
+    let limit = filter.limit;
+    let mut sessions = Vec::new();
+    loop {
+        let rows = store.marked(&filter)?;
+        let is_last = rows.len() < filter.limit;
+        for row in rows {
+            let place = row.place;
+            let view = SessionView::of(row);
+            filter.after = Some(place);
+            if condition.is_none_or(|condition| condition.fits(&view, now)) {
+                sessions.push(view);
+                if sessions.len() == limit {
+                    return Ok((sessions, Some(write_cursor(place))));
+                }
+            }
+        }
+        if is_last {
+            return Ok((sessions, None));
+        }
+    }
+}
+
+pub(super) fn bad_expression(error: &ExpressionError) -> Problem {
+    let message = format!("This view cannot be understood: {error}.");
+    Problem::new(StatusCode::BAD_REQUEST, "bad_expression", message).with("at", error.at)
 }
 
 /// What a new session starts with; what is left out comes from the agent and the settings.

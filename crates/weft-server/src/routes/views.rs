@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::blocking;
+use super::sessions::bad_expression;
 use crate::desk::{Desk, SharedDesk};
+use crate::expression::Expression;
 use crate::extract::Body;
 use crate::problem::{Answer, Problem};
 
@@ -36,6 +38,9 @@ pub struct SavedView {
     flag: Option<String>,
     #[serde(default)]
     workspace: Option<String>,
+    /// An expression, such as `unread and cost > 1`.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    condition: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -107,6 +112,10 @@ fn check(given: &ViewsIn) -> Answer<()> {
     let long = |word: &Option<String>| word.as_ref().is_some_and(|word| word.len() > LONGEST_WORD);
     let is_long =
         |view: &SavedView| [&view.view, &view.status, &view.label, &view.flag, &view.workspace].into_iter().any(long);
+    // One that was written by hand may be wrong, and is then shown as such; a new one is not kept.
+    for condition in given.views.iter().filter_map(|view| view.condition.as_deref()) {
+        Expression::parse(condition).map_err(|error| bad_expression(&error))?;
+    }
     if given.views.iter().any(is_long) {
         return bad("A view looks for something that is too long.");
     }
