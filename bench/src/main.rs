@@ -2,6 +2,7 @@
 
 mod bare;
 mod bounds;
+mod browser;
 mod guard;
 mod knowledge;
 mod knowledge_beir;

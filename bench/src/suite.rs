@@ -11,7 +11,9 @@ use crate::report::{self, Line, Peer, Report, Unit, say};
 use crate::script::{Script, Server};
 use crate::single::{Bench, ROUNDS, Rounds};
 use crate::statistics::{largest, median, p95};
-use crate::{bare, bounds, guard, knowledge, load, long_session, many_sessions, process, sandbox, search, serve};
+use crate::{
+    bare, bounds, browser, guard, knowledge, load, long_session, many_sessions, process, sandbox, search, serve,
+};
 
 const STARTS: usize = 30;
 const RUNS: usize = 10;
@@ -54,6 +56,7 @@ enum Part {
     Guard,
     Search,
     Serve,
+    Browser,
     Knowledge,
     Peers,
 }
@@ -106,6 +109,11 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     if wanted(Part::Serve) {
         let folder = bench.folder()?;
         for line in serve::measure(&options.weft, folder.path())? {
+            report.add(line)?;
+        }
+    }
+    if wanted(Part::Browser) {
+        for line in browser::measure(&options.weft)? {
             report.add(line)?;
         }
     }

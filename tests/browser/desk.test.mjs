@@ -126,6 +126,41 @@ inWorld('sessions are kept in order with labels in a tree, own statuses and save
   await other.getByRole('menuitem', { name: 'My work' }).waitFor();
 });
 
+inWorld('a view is an expression, and a wrong one says what is wrong', {}, async (world) => {
+  const page = await world.page();
+  for (const words of ['hello one', 'hello two', 'hello three']) {
+    await page.goto(`${world.origin}/`);
+    await say(page, words);
+    await page.locator('.row-end').waitFor();
+    const id = new URL(page.url()).pathname.split('/').pop();
+    await world.api(`sessions/${id}`, { method: 'PATCH', body: JSON.stringify({ title: words, labels: words.endsWith('two') ? ['work/urgent'] : [] }) });
+  }
+  const entries = (number) => page.waitForFunction((wanted) => document.querySelectorAll('.list .entry-link').length === wanted, number);
+  const where = async (expression) => {
+    await page.getByRole('button', { name: 'Views and filters' }).click();
+    await page.getByRole('menuitem', { name: 'Show where…' }).click();
+    await page.getByRole('textbox', { name: 'Show sessions where' }).fill(expression);
+    await page.keyboard.press('Enter');
+  };
+  await where('label == work or title contains "three"');
+  await entries(2);
+  await shoot(page, 'expression');
+  assert.deepEqual(await barriers(page), []);
+  await page.getByRole('button', { name: 'Views and filters' }).click();
+  await page.getByRole('menuitem', { name: 'Save this view…' }).click();
+  await page.getByRole('textbox', { name: 'Save this view' }).fill('Urgent ones');
+  await page.keyboard.press('Enter');
+  await page.locator('.filters .pill', { hasText: 'Urgent ones' }).waitFor();
+  // What changes comes into the view and leaves it.
+  const { sessions } = await world.api('sessions');
+  const one = sessions.find((row) => row.title === 'hello one');
+  await world.api(`sessions/${one.id}`, { method: 'PATCH', body: JSON.stringify({ labels: ['work'] }) });
+  await entries(3);
+  await where('colour == red');
+  await text(page, /nothing is called `colour`; there are title/);
+  assert.equal(await count(page, '.list .entry-link'), 0);
+});
+
 inWorld('ten thousand sessions scroll smoothly', {}, async (world) => {
   const page = await world.page();
   await page.locator('[data-composer]').waitFor();
@@ -169,7 +204,7 @@ inWorld('ten thousand sessions scroll smoothly', {}, async (world) => {
   assert.ok(Math.max(0, ...found.long) < 200, `long tasks: ${found.long}`);
 });
 
-inWorld('settings take effect at once, and a backup is made from them', {}, async (world) => {
+inWorld('settings take effect at once, and a backup is made from them and restored', {}, async (world) => {
   const page = await world.page();
   await page.goto(`${world.origin}/settings/storage`);
   await page.getByRole('button', { name: 'Back up now' }).click();
@@ -177,6 +212,19 @@ inWorld('settings take effect at once, and a backup is made from them', {}, asyn
   await page.locator('td code', { hasText: /^weft-\d+-\d+\.db$/ }).waitFor();
   await shoot(page, 'settings-backups', { phone: true });
   assert.deepEqual(await barriers(page), []);
+  // A session that begins after it is gone when one goes back to it, and the page goes on by itself.
+  await page.goto(`${world.origin}/`);
+  await say(page, 'hello, too late');
+  await page.locator('.row-end').waitFor();
+  await page.goto(`${world.origin}/settings/storage`);
+  await page.getByRole('button', { name: 'Go back to it…' }).click();
+  await shoot(page, 'go-back');
+  assert.deepEqual(await barriers(page), []);
+  await page.getByRole('button', { name: 'Go back', exact: true }).click();
+  await text(page, 'Weft starts again with this backup.');
+  await page.waitForFunction(() => fetch('/api/v1/sessions').then((response) => response.json()).then(({ counts }) => counts.total === 0, () => false), undefined, { polling: 300 });
+  await page.locator('.rail').getByRole('link', { name: 'Sessions' }).click();
+  await text(page, 'No sessions yet.');
   await page.goto(`${world.origin}/settings/permissions`);
   await page.getByLabel('Mode', { exact: true }).selectOption('safe');
   await text(page, 'Saved: Mode.');

@@ -43,7 +43,7 @@ function firstLine(child, fits) {
 const ended = (child) => new Promise((done) => (child.exitCode !== null || child.signalCode !== null ? done() : child.once('exit', done)));
 
 export class World {
-  static async start({ script = 'story.json', key = true, mode = 'ask', files = {} } = {}) {
+  static async start({ script = 'story.json', key = true, mode = 'ask', files = {}, model = null } = {}) {
     const world = new World();
     world.folder = mkdtempSync(join(tmpdir(), 'weft-browser-'));
     world.home = join(world.folder, 'home');
@@ -53,7 +53,8 @@ export class World {
     writeFileSync(join(world.home, 'config.toml'), `mode = "${mode}"\n`);
     for (const [name, text] of Object.entries(files)) writeFileSync(join(world.workspace, name), text);
     world.env = { PATH: process.env.PATH, HOME: world.folder, WEFT_HOME: world.home, LANG: 'C.UTF-8' };
-    if (key) {
+    if (model) Object.assign(world.env, { ANTHROPIC_BASE_URL: model, ANTHROPIC_API_KEY: 'scripted', WEFT_MODEL: 'anthropic/claude-sonnet-4-5' });
+    else if (key) {
       world.model = spawn(bin('weft-script'), ['--script', resolve(here, script)], { stdio: ['ignore', 'pipe', 'pipe'] });
       const line = await firstLine(world.model, /listening on/);
       Object.assign(world.env, { ANTHROPIC_BASE_URL: `http://${line.split(' ').pop()}/v1`, ANTHROPIC_API_KEY: 'scripted', WEFT_MODEL: 'anthropic/claude-sonnet-4-5' });

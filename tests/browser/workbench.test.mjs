@@ -331,6 +331,62 @@ inWorld('a message is edited and tried again in a fork', {}, async (world) => {
   assert.deepEqual(await page.locator('.said-words').allInnerTexts(), ['hello', 'Please use tools.']);
 });
 
+inWorld('a message is tried again in a fork as it was', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'hello');
+  await text(page, 'Hello from the script.');
+  const first = page.url();
+  await page.locator('.said').hover();
+  await page.getByRole('button', { name: 'Try again in a fork' }).click();
+  await page.waitForURL((url) => url.href !== first && url.pathname.startsWith('/s/'));
+  await page.locator('.row-end').waitFor();
+  assert.deepEqual(await page.locator('.said-words').allInnerTexts(), ['hello']);
+  await page.goBack();
+  await text(page, 'Hello from the script.');
+  assert.equal(await count(page, '.row-said'), 1, 'the session it came from changed');
+});
+
+inWorld('diagrams and formulas are drawn, and prices stay prices', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'Please draw it.');
+  await page.locator('.diagram img').evaluate((image) => image.decode());
+  assert.ok((await page.locator('.diagram img').evaluate((image) => image.naturalWidth)) > 40);
+  await page.locator('.formula.block math').waitFor();
+  assert.equal(await count(page, '.formula math'), 2);
+  await text(page, /It costs \$3 and/);
+  await idle(page);
+  await shoot(page, 'drawn', { phone: true });
+  assert.deepEqual(await barriers(page), []);
+});
+
+inWorld('a slow link shows how far it is', {}, async (world) => {
+  const page = await world.page();
+  await page.locator('[data-composer]').waitFor();
+  const link = await page.context().newCDPSession(page);
+  const slow = (bytes) => link.send('Network.emulateNetworkConditions', { offline: false, latency: 200, downloadThroughput: bytes, uploadThroughput: bytes });
+  await link.send('Network.enable');
+  await slow(150_000);
+  await page.locator('input[type=file]').setInputFiles({ name: 'large.txt', mimeType: 'text/plain', buffer: Buffer.alloc(600_000, 'words ') });
+  const bar = page.getByRole('progressbar', { name: 'Sending large.txt' });
+  await bar.waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled(), 'a half-sent file could be sent off');
+  await page.waitForFunction(() => Number(document.querySelector('[role=progressbar]')?.getAttribute('aria-valuenow')) > 10);
+  await shoot(page, 'uploading');
+  assert.deepEqual(await barriers(page), []);
+  await slow(-1);
+  await bar.waitFor({ state: 'detached', timeout: 30_000 });
+  await say(page, 'hello with a file');
+  await text(page, 'Hello from the script.');
+  // The page itself: what there is shows at once, and says that it is on its way.
+  await link.send('Network.setCacheDisabled', { cacheDisabled: true });
+  await slow(60_000);
+  const loading = page.reload({ waitUntil: 'commit' });
+  await page.getByText('Loading Weft…').waitFor();
+  await slow(-1);
+  await loading;
+  await text(page, 'Hello from the script.');
+});
+
 inWorld('pictures come by paste, files complete after @, and a secret is not sent unasked', {}, async (world) => {
   const page = await world.page();
   const box = page.locator('[data-composer]');

@@ -59,6 +59,8 @@ async function failure(response: Response): Promise<ApiError> {
   }
 }
 
+const offline = () => new ApiError(0, 'offline', 'Weft does not answer.', 'Start it again with `weft serve`; nothing is lost.', {});
+
 export interface Options {
   query?: Query;
   body?: unknown;
@@ -80,7 +82,7 @@ async function send(method: string, path: string, { query, body, signal }: Optio
     response = await fetch(address(path, query), { method, headers, body: payload, signal, credentials: 'same-origin' });
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiError(0, 'offline', 'Weft does not answer.', 'Start it again with `weft serve`; nothing is lost.', {});
+    throw offline();
   }
   notice(response.headers.get('x-weft-version'));
   if (!response.ok) throw await failure(response);
@@ -92,6 +94,26 @@ async function json<T>(method: string, path: string, options: Options): Promise<
   if (response.status === 204) return undefined as T;
   const text = await response.text();
   return (text ? JSON.parse(text) : undefined) as T;
+}
+
+/** Sends a file and tells how much of it is there, from 0 to 1. `fetch` does not say that. */
+export function upload<T>(path: string, query: Query, file: Blob, progress: (share: number) => void, signal: AbortSignal): Promise<T> {
+  return new Promise((done, fail) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', address(path, query));
+    request.setRequestHeader('accept', 'application/json');
+    request.setRequestHeader('content-type', file.type || 'application/octet-stream');
+    request.upload.onprogress = (event) => event.lengthComputable && progress(event.loaded / event.total);
+    request.onerror = () => fail(offline());
+    request.onabort = () => fail(new DOMException('Taken back', 'AbortError'));
+    request.onload = () => {
+      notice(request.getResponseHeader('x-weft-version'));
+      if (request.status < 300) done(JSON.parse(request.responseText) as T);
+      else void failure(new Response(request.responseText, { status: request.status })).then(fail);
+    };
+    signal.addEventListener('abort', () => request.abort());
+    request.send(file);
+  });
 }
 
 export const api = {

@@ -17,7 +17,7 @@ export function Tray() {
     <>
       <header className="header"><h1>Waiting for you</h1></header>
       <div className="scroll">
-        <div className="page">
+        <div className="page centred">
           {asks.isPending ? <p className="muted">Loading…</p> : null}
           {asks.isError ? <p role="alert">{explain(asks.error).message} {explain(asks.error).advice}</p> : null}
           {asks.isSuccess && open.length === 0 ? <p className="muted">Nothing waits for you. When an agent needs a yes or an answer, it appears here and in its session.</p> : null}

@@ -7,6 +7,7 @@ import type { Live, Recorded } from '../api/events';
 import { CopyButton } from '../markdown/CodeBlock';
 import { Sentence } from '../markdown/inline';
 import type { Delta, SessionState, SessionStore } from '../session/store';
+import { counted } from '../session/words';
 import { cardOf, FAMILIES, matches, type Card, type Family } from './trace';
 
 const cards = new WeakMap<Recorded, Card>();
@@ -60,6 +61,7 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
     };
   }, [wanted, store, virtual]);
 
+  const older = state.view !== null && state.view.from > 1;
   const save = () => {
     const blob = new Blob([shown.map((event) => JSON.stringify(event)).join('\n')], { type: 'application/x-ndjson' });
     const link = document.createElement('a');
@@ -68,7 +70,6 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
     link.click();
     URL.revokeObjectURL(link.href);
   };
-  const older = state.view !== null && state.view.from > 1;
   return (
     <>
       <div className="trace-tools">
@@ -87,6 +88,7 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
           ))}
           <button type="button" className="family tone-delta" aria-pressed={state.deltas !== null} onClick={() => store.keepDeltas(state.deltas === null)}>Deltas</button>
         </div>
+        <div className="row trace-id"><span className="meta">Trace</span><code>{id}</code><CopyButton text={id} label="Copy trace id" /><span className="grow" /><span className="meta">{shown.length === events.length ? counted(events.length, 'event') : `${shown.length} of ${counted(events.length, 'event')}`}{older ? ', more above' : ''}</span></div>
         {/* What streams is no event: it is shown on request, while it comes. */}
         {held ? <p className="meta">Paused; {state.events.length - held.length} new since.</p> : null}
       </div>
@@ -133,6 +135,8 @@ function Deltas({ deltas }: { deltas: readonly Delta[] }) {
   );
 }
 
+const clock = (at: number) => new Date(at).toLocaleTimeString(undefined, { hour12: false });
+
 function deltaWords(live: Live): string {
   if (live.type === 'tool_begun') return live.name;
   return ('text' in live ? live.text : '').slice(-200);
@@ -146,7 +150,7 @@ function TraceCard({ event, open, wanted, onToggle, onJump }: { event: Recorded;
         <button type="button" className="fold grow" aria-expanded={open} onClick={onToggle}>
           {open ? <ChevronDown /> : <ChevronRight />}
           <span className="cut grow"><Sentence text={title} /></span>
-          <span className="meta">{new Date(event.at).toLocaleTimeString()}</span>
+          <time className="meta" title={new Date(event.at).toLocaleString()}>{clock(event.at)}</time>
           <span className="meta">#{seq}</span>
         </button>
         <button type="button" className="icon-button" title="Show in the conversation" aria-label={`Show event ${seq} in the conversation`} onClick={() => onJump(seq)}><LocateFixed /></button>

@@ -37,7 +37,7 @@ export function cardOf(event: Recorded): Card {
     case 'round_answered': {
       const spent = `${tokens(event.spent.usage.input)} in · ${tokens(event.spent.usage.output)} out · ${duration(event.spent.millis)}${event.spent.cost ? ` · ${dollars(event.spent.cost / 1e9)}` : ''}`;
       const said = event.parts.flatMap((part) => (part.type === 'text' || part.type === 'thinking' ? [part.text] : part.type === 'tool_call' ? [`→ ${part.name}`] : []));
-      return card('model', `Answer · ${spent}`, said.join('\n'));
+      return card('model', 'Answer', [spent, ...said].join('\n'));
     }
     case 'round_failed':
       return card('error', 'Model call failed', failureSentence(event.failure));

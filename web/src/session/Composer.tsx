@@ -5,7 +5,7 @@
  */
 import { ArrowUp, Paperclip, Square, X } from 'lucide-react';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { api } from '../api/client';
+import { api, upload } from '../api/client';
 import { say } from '../api/queries';
 import type { InputPart } from '../api/types';
 import { toast } from '../shell/toast';
@@ -16,37 +16,57 @@ import { ModelMenu, ModeMenu } from './Selectors';
 interface Attached {
   key: string;
   name: string;
-  part: InputPart;
+  /** `null` while it is on its way. */
+  part: InputPart | null;
+  /** How much of it is there, from 0 to 1. */
+  share: number;
   preview: string | null;
+  stop: AbortController;
 }
 const LARGEST = 20 * 1024 * 1024;
+let counter = 0;
 
 export function useAttachments() {
   const [files, setFiles] = useState<Attached[]>([]);
+  const change = useCallback((key: string, by: Partial<Attached>) => setFiles((before) => before.map((file) => (file.key === key ? { ...file, ...by } : file))), []);
+  const remove = useCallback((key: string) => setFiles((before) => before.filter((file) => {
+    if (file.key !== key) return true;
+    file.stop.abort();
+    if (file.preview) URL.revokeObjectURL(file.preview);
+    return false;
+  })), []);
   const add = useCallback((list: Iterable<File>) => {
     for (const file of list) {
       if (file.size > LARGEST) {
         toast.say(`${file.name} is larger than 20 MB, the most that can be attached.`);
         continue;
       }
-      api.post<{ id: string; name: string }>('uploads', file, { name: file.name }).then((upload) => {
-        const preview = file.type.startsWith('image/') && file.type !== 'image/svg+xml' ? URL.createObjectURL(file) : null;
-        setFiles((before) => [...before, { key: upload.id, name: file.name, part: { type: 'upload', id: upload.id }, preview }]);
-      }, toast.problem);
+      const key = `file-${(counter += 1)}`;
+      const stop = new AbortController();
+      const preview = file.type.startsWith('image/') && file.type !== 'image/svg+xml' ? URL.createObjectURL(file) : null;
+      setFiles((before) => [...before, { key, name: file.name, part: null, share: 0, preview, stop }]);
+      upload<{ id: string }>('uploads', { name: file.name }, file, (share) => change(key, { share }), stop.signal).then(
+        ({ id }) => change(key, { part: { type: 'upload', id }, share: 1 }),
+        (error: unknown) => {
+          if (stop.signal.aborted) return;
+          toast.problem(error);
+          remove(key);
+        },
+      );
     }
-  }, []);
-  const remove = (key: string) => setFiles((before) => before.filter((file) => file.key !== key));
-  return { files, add, remove, clear: () => setFiles([]) };
+  }, [change, remove]);
+  return { files, add, remove, clear: () => files.forEach((file) => remove(file.key)), parts: files.flatMap((file) => file.part ?? []), sending: files.some((file) => file.part === null) };
 }
 
 export function Attachments({ files, remove }: { files: Attached[]; remove: (key: string) => void }) {
   if (files.length === 0) return null;
   return (
-    <ul className="attached">
+    <ul className="attached" aria-label="Attached">
       {files.map((file) => (
         <li key={file.key} className="pill">
           {file.preview ? <img src={file.preview} alt="" /> : <Paperclip />}
           <span className="cut">{file.name}</span>
+          {file.part === null ? <span role="progressbar" aria-label={`Sending ${file.name}`} aria-valuenow={Math.round(file.share * 100)} aria-valuemin={0} aria-valuemax={100}>{Math.round(file.share * 100)}%</span> : null}
           <button type="button" className="icon-button" aria-label={`Remove ${file.name}`} title="Remove" onClick={() => remove(file.key)}><X /></button>
         </li>
       ))}
@@ -71,8 +91,8 @@ export function Composer({ id, view, running }: { id: string; view: View; runnin
 
   const send = async (delivery: 'follow_up' | 'steer', how?: 'anyway' | 'redact') => {
     const words = text.trim();
-    if (!words && attachments.files.length === 0) return;
-    const content: InputPart[] = [...(words ? [{ type: 'text' as const, text: words }] : []), ...attachments.files.map((file) => file.part)];
+    if ((!words && attachments.files.length === 0) || attachments.sending) return;
+    const content: InputPart[] = [...(words ? [{ type: 'text' as const, text: words }] : []), ...attachments.parts];
     setText('');
     setSecret(null);
     const result = await say(id, content, delivery, how);
@@ -105,7 +125,7 @@ export function Composer({ id, view, running }: { id: string; view: View; runnin
           <button type="button" className="button small" onClick={() => setSecret(null)}>Edit</button>
         </div>
       ) : null}
-      <Box text={text} setText={setText} workspace={view.workspace} placeholder={running ? 'Say something while it works' : 'Say what you want done'} onFiles={attachments.add} canSend={text.trim() !== '' || attachments.files.length > 0} onStop={running ? stop : undefined}
+      <Box text={text} setText={setText} workspace={view.workspace} placeholder={running ? 'Say something while it works' : 'Say what you want done'} onFiles={attachments.add} canSend={!attachments.sending && (text.trim() !== '' || attachments.files.length > 0)} onStop={running ? stop : undefined}
         onSend={(steer) => void send(steer && running ? 'steer' : 'follow_up')} above={<Attachments files={attachments.files} remove={attachments.remove} />}
         tools={<><ModeMenu id={id} mode={view.mode} /><ModelMenu id={id} model={view.model} /></>}
         hint={running ? <><kbd>Enter</kbd> queues · <kbd>Ctrl Enter</kbd> steers now</> : null}

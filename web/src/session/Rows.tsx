@@ -11,7 +11,7 @@ import { Sentence } from '../markdown/inline';
 import { toast } from '../shell/toast';
 import { useNow } from '../shell/useNow';
 import { Counts, Diff } from './Diff';
-import type { Call, CallState, Turn } from './fold';
+import type { Call, CallState, Said, Turn } from './fold';
 import { groupWords, type Row } from './rows';
 import { answerWords, bytes, canGoOn, counted, dollars, duration, toolWords } from './words';
 
@@ -21,6 +21,8 @@ export interface Doing {
   /** A copy up to this event, without an input that waits there. */
   fork: (seq: number, input?: string) => void;
   edit: (turn: Turn, input: string, text: string) => void;
+  /** The same once more, in a copy. */
+  retry: (turn: Turn, said: Said) => void;
   undo: () => void;
   goOn: () => void;
   trace: (seq: number) => void;
@@ -63,13 +65,14 @@ function AskHere({ row }: { row: Extract<Row, { type: 'ask' }> }) {
 }
 
 function SaidRow({ row }: { row: Extract<Row, { type: 'said' }> }) {
-  const { fork, edit } = useDoing();
+  const { fork, edit, retry } = useDoing();
   const { item, turn } = row;
   return (
     <div className="said">
       <div className="said-actions">
         <CopyButton text={item.text} label="Copy message" />
         <button type="button" className="icon-button" title="Edit and try again in a fork" aria-label="Edit and try again in a fork" onClick={() => edit(turn, item.input, item.text)}><Pencil /></button>
+        <button type="button" className="icon-button" title="Try again in a fork" aria-label="Try again in a fork" onClick={() => retry(turn, item)}><RotateCcw /></button>
         <button type="button" className="icon-button" title="Fork from here" aria-label="Fork from here" onClick={() => fork(turn.seq - 1, item.input)}><GitFork /></button>
       </div>
       <div className="said-text">
@@ -290,8 +293,8 @@ function End({ row }: { row: Extract<Row, { type: 'end' }> }) {
   const spent = [turn.endedAt ? duration(turn.endedAt - turn.startedAt) : null, turn.cost > 0 ? dollars(turn.cost / 1e9) : null].filter(Boolean).join(' · ');
   return (
     <div className="turn-end">
-      {last && turn.end && canGoOn(turn.end) ? <button type="button" className="button primary small" onClick={goOn}><RotateCcw /> Go on</button> : null}
-      {last && turn.end && needsModel(turn.end) ? <Link to="/settings/$page" params={{ page: 'models' }} className="button small">Open models and keys</Link> : null}
+      {last && turn.end && needsModel(turn.end) ? <Link to="/settings/$page" params={{ page: 'models' }} className="button primary small">Open models and keys</Link> : null}
+      {last && turn.end && canGoOn(turn.end) ? <button type="button" className={needsModel(turn.end) ? 'button small' : 'button primary small'} onClick={goOn}><RotateCcw /> Go on</button> : null}
       {count > 0 ? <span className="meta">{turn.undone ? 'Taken back: ' : ''}{counted(count, 'file')} changed <Counts added={added} removed={removed} /></span> : null}
       <span className="turn-actions">
         {count > 0 && last && !turn.undone ? <button type="button" className="icon-button" title="Undo the files of this turn" aria-label="Undo the files of this turn" onClick={undo}><Undo2 /></button> : null}

@@ -4,7 +4,7 @@ import { PanelRight, Redo2 } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { api } from '../api/client';
 import { queries, sessionChanged, usePatchSession } from '../api/queries';
-import type { SessionRow } from '../api/types';
+import type { InputPart, SessionRow } from '../api/types';
 import { useOnline } from '../inbox/changes';
 import { folderName } from '../inbox/groups';
 import { Panel } from '../panel/Panel';
@@ -61,11 +61,12 @@ function OpenSession({ id }: { id: string }) {
     void navigate({ to: '/s/$id', params: { id }, search: (old: Record<string, unknown>) => ({ ...old, panel: next, event: seq }), replace: true });
   }, [id, navigate]);
 
-  const fork = useCallback(async (seq: number | null, without?: string): Promise<void> => {
+  const fork = useCallback(async (seq: number | null, without?: string, again?: InputPart[]): Promise<void> => {
     try {
       const row = seq !== null && seq < 2 ? await api.post<SessionRow>('sessions', {}) : await api.post<SessionRow>(`sessions/${id}/fork`, seq === null ? {} : { at: seq });
       // What was said there waits in the fork; here it is to be said anew.
       if (without) await api.remove(`sessions/${row.id}/queue/${without}`).catch(() => {});
+      if (again) await api.post(`sessions/${row.id}/turns`, { content: again, delivery: 'follow_up', anyway: true });
       sessionChanged(row);
       await navigate({ to: '/s/$id', params: { id: row.id } });
       toast.say('This is a fork: the session it came from stays as it is.');
@@ -86,6 +87,7 @@ function OpenSession({ id }: { id: string }) {
       sessionStorage.setItem('weft.edit', text);
       void fork(turn.seq - 1, input);
     },
+    retry: (turn, said) => void fork(turn.seq - 1, said.input, [...(said.text ? [{ type: 'text' as const, text: said.text }] : []), ...said.images.map(({ media_type, data }) => ({ type: 'image' as const, media_type, data }))]),
     undo: () => void undo(id, 'undo'),
     goOn: () => void api.post(`sessions/${id}/resume`).catch(toast.problem),
     trace: (seq) => setPanel('trace', seq),

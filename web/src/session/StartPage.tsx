@@ -38,9 +38,9 @@ export function StartPage() {
 
   const start = async () => {
     const words = text.trim();
-    if (busy || (!words && attachments.files.length === 0)) return;
+    if (busy || attachments.sending || (!words && attachments.files.length === 0)) return;
     setBusy(true);
-    const content: InputPart[] = [...(words ? [{ type: 'text' as const, text: words }] : []), ...attachments.files.map((file) => file.part)];
+    const content: InputPart[] = [...(words ? [{ type: 'text' as const, text: words }] : []), ...attachments.parts];
     try {
       const row = await api.post<SessionRow>('sessions', { content, mode, ...(workspace ? { workspace } : {}), ...(model ? { model } : {}) });
       localStorage.removeItem('weft.draft.new');
@@ -59,7 +59,7 @@ export function StartPage() {
       <div className="scroll start">
         <div className="start-inner">
           <p className="start-question">What should be done?</p>
-          <Box text={text} setText={setText} workspace={workspace} placeholder="Say what you want done" onFiles={attachments.add} canSend={!busy && (text.trim() !== '' || attachments.files.length > 0)} onSend={() => void start()}
+          <Box text={text} setText={setText} workspace={workspace} placeholder="Say what you want done" onFiles={attachments.add} canSend={!busy && !attachments.sending && (text.trim() !== '' || attachments.files.length > 0)} onSend={() => void start()}
             above={<Attachments files={attachments.files} remove={attachments.remove} />}
             tools={<><ModePicker mode={mode} onMode={setMode} /><ModelPicker model={model ?? models?.default ?? version?.model ?? ''} onModel={setModel} /></>} />
           <div className="start-where meta">

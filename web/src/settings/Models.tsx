@@ -50,7 +50,7 @@ function OneProvider({ provider }: { provider: Provider }) {
   return (
     <div className="provider">
       <div className="row wrap">
-        <span className="grow"><strong>{provider.name}</strong> <span className={provider.key === 'missing' ? 'meta' : 'meta good'}>{KEYS[provider.key]}</span></span>
+        <span className="grow"><strong>{provider.name}</strong> <span className={provider.key === 'environment' || provider.key === 'vault' ? 'meta good' : 'meta'}>{KEYS[provider.key]}</span></span>
         {provider.key === 'missing' || provider.key === 'vault' ? <button type="button" className="button small" onClick={() => setAdding(!adding)}>{provider.key === 'vault' ? 'Replace key' : 'Add key'}</button> : null}
         {provider.key === 'vault' ? <button type="button" className="button small danger" onClick={() => drop.mutate()}>Remove key</button> : null}
         <button type="button" className="button small" disabled={test.isPending} onClick={() => test.mutate()}>{test.isPending ? 'Testing…' : 'Test'}</button>
@@ -66,13 +66,13 @@ function OneProvider({ provider }: { provider: Provider }) {
           <button type="submit" className="button primary small" disabled={put.isPending}>Keep key</button>
         </form>
       ) : null}
-      <details>
+      {provider.models.length > 0 ? <details>
         <summary className="meta">{counted(provider.models.length, 'model')}</summary>
         <table className="table">
           <thead><tr><th>Model</th><th>Window</th><th>US$ per million, in / out</th></tr></thead>
           <tbody>{provider.models.map((model) => <tr key={model.model}><td><code>{model.model}</code></td><td>{model.window ? tokens(model.window) : ''}</td><td>{model.price ? `${model.price.input} / ${model.price.output}` : 'not known'}</td></tr>)}</tbody>
         </table>
-      </details>
+      </details> : null}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-/** What was used: by day, model, agent, provider or session, as bars and as a table. */
+/** What was used: by day as columns; by model, agent, provider or session as bars; and always as a table. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/client';
@@ -26,6 +26,8 @@ export function Usage() {
           const size = (row: UsageRow) => (priced ? row.cost_usd : row.usage.input + row.usage.output);
           const most = Math.max(...data.rows.map(size), 1e-12);
           return (
+            <>
+            {by === 'day' ? <Days rows={data.rows} size={size} shown={priced ? dollars : tokens} /> : null}
             <table className="table usage">
               <thead><tr><th>{by}</th><th className="wide">{priced ? 'Cost' : 'Tokens'}</th><th>Cost</th><th>In</th><th>Out</th><th>Calls</th></tr></thead>
               <tbody>
@@ -39,9 +41,39 @@ export function Usage() {
                 ))}
               </tbody>
             </table>
+            </>
           );
         }}
       </Page>
     </Section>
+  );
+}
+
+const DAY_MS = 86_400_000;
+const MOST_DAYS = 90;
+
+/** A column for every day from the first to the last, also for those on which nothing was asked. */
+export function everyDay(keys: readonly string[]): string[] {
+  const sorted = [...keys].filter((key) => /^\d{4}-\d{2}-\d{2}$/.test(key)).sort();
+  const [first, last] = [sorted[0], sorted.at(-1)];
+  if (!first || !last) return [];
+  const days: string[] = [];
+  for (let at = Date.parse(last); at >= Date.parse(first) && days.length < MOST_DAYS; at -= DAY_MS) days.unshift(new Date(at).toISOString().slice(0, 10));
+  return days;
+}
+
+function Days({ rows, size, shown }: { rows: readonly UsageRow[]; size: (row: UsageRow) => number; shown: (value: number) => string }) {
+  const days = everyDay(rows.map((row) => row.key));
+  if (days.length < 2) return null;
+  const by = new Map(rows.map((row) => [row.key, size(row)]));
+  const most = Math.max(...by.values(), 1e-12);
+  return (
+    <figure role="img" aria-label={`By day, from ${days[0]} to ${days.at(-1)}; at most ${shown(most)}`}>
+      <div className="days">
+        <span className="meta most">{shown(most)}</span>
+        {days.map((day) => <div key={day} className="day" title={`${day}: ${shown(by.get(day) ?? 0)}`}><div style={{ height: `${((by.get(day) ?? 0) / most) * 100}%` }} /></div>)}
+      </div>
+      <figcaption className="day-ends meta"><span>{days[0]}</span><span>{days.at(-1)}</span></figcaption>
+    </figure>
   );
 }

@@ -1,16 +1,17 @@
 /** Everything by name: sessions, pages and what can be done here. */
 import * as Dialog from '@radix-ui/react-dialog';
 import { useNavigate } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useMemo, useState, type ReactNode } from 'react';
 import { useSessions } from '../api/queries';
 import { folderName, nameOf } from '../inbox/groups';
 import { SETTINGS_PAGES } from '../settings/pages';
-import { allCommands, keyWords } from './commands';
+import { allCommands } from './commands';
+import { Keys } from './Shortcuts';
 
 interface Choice {
   key: string;
   label: string;
-  hint: string;
+  hint: ReactNode;
   run: () => void;
 }
 
@@ -53,7 +54,7 @@ function Choices({ onDone }: { onDone: () => void }) {
   const choices = useMemo(() => {
     const wanted = words.trim().toLowerCase();
     const all: Choice[] = [
-      ...allCommands().map((command) => ({ key: command.id, label: command.label, hint: command.keys ? keyWords(command.keys) : '', run: command.run })),
+      ...allCommands().map((command) => ({ key: command.id, label: command.label, hint: command.keys ? <Keys keys={command.keys} /> : '', run: command.run })),
       ...SETTINGS_PAGES.map((page) => ({ key: `settings.${page.id}`, label: `Settings: ${page.name}`, hint: '', run: () => void navigate({ to: '/settings/$page', params: { page: page.id } }) })),
       ...(sessions.data?.pages.flatMap((page) => page.sessions) ?? []).map((row) => ({ key: row.id, label: nameOf(row), hint: folderName(row.workspace), run: () => void navigate({ to: '/s/$id', params: { id: row.id } }) })),
     ];

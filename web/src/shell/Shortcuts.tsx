@@ -4,14 +4,19 @@ import { keyWords } from './commands';
 
 export const SHORTCUTS: [string, string][] = [
   ['mod+k', 'Go to or do'], ['c', 'New session'], ['/', 'Write a message'], ['g s', 'Search sessions'], ['g w', 'Next waiting ask'],
-  ['g ,', 'Settings'], [']', 'Panel'], ['escape', 'Stop the turn'], ['shift+tab', 'Next mode (safe, ask, auto)'], ['enter', 'Send; queue while it works'],
+  ['g k', 'Search what is known'], ['g ,', 'Settings'], [']', 'Panel'], ['escape', 'Stop the turn'], ['shift+tab', 'Next mode (safe, ask, auto)'], ['enter', 'Send; queue while it works'],
   ['mod+enter', 'Steer while it works'], ['y', 'Allow once, in a focused ask'], ['n', 'Reject, in a focused ask'], ['?', 'This list'],
 ];
+
+/** The keys as one presses them: together, or one after the other. */
+export function Keys({ keys }: { keys: string }) {
+  return <>{keys.split(' ').map((part) => <kbd key={part}>{keyWords(part)}</kbd>)}</>;
+}
 
 export function ShortcutTable() {
   return (
     <dl className="shortcuts">
-      {SHORTCUTS.map(([keys, does]) => <div key={keys}><dt>{does}</dt><dd><kbd>{keyWords(keys)}</kbd></dd></div>)}
+      {SHORTCUTS.map(([keys, does]) => <div key={keys}><dt>{does}</dt><dd><Keys keys={keys} /></dd></div>)}
     </dl>
   );
 }
