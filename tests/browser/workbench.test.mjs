@@ -337,7 +337,7 @@ inWorld('a message is tried again in a fork as it was', {}, async (world) => {
   await text(page, 'Hello from the script.');
   const first = page.url();
   await page.locator('.said').hover();
-  await page.getByRole('button', { name: 'Try again in a fork' }).click();
+  await page.getByRole('button', { name: 'Try again in a fork', exact: true }).click();
   await page.waitForURL((url) => url.href !== first && url.pathname.startsWith('/s/'));
   await page.locator('.row-end').waitFor();
   assert.deepEqual(await page.locator('.said-words').allInnerTexts(), ['hello']);
@@ -365,8 +365,8 @@ inWorld('a slow link shows how far it is', {}, async (world) => {
   const link = await page.context().newCDPSession(page);
   const slow = (bytes) => link.send('Network.emulateNetworkConditions', { offline: false, latency: 200, downloadThroughput: bytes, uploadThroughput: bytes });
   await link.send('Network.enable');
-  await slow(150_000);
-  await page.locator('input[type=file]').setInputFiles({ name: 'large.txt', mimeType: 'text/plain', buffer: Buffer.alloc(600_000, 'words ') });
+  await slow(40_000);
+  await page.locator('input[type=file]').setInputFiles({ name: 'large.txt', mimeType: 'text/plain', buffer: Buffer.alloc(200_000, 'words ') });
   const bar = page.getByRole('progressbar', { name: 'Sending large.txt' });
   await bar.waitFor();
   assert.ok(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled(), 'a half-sent file could be sent off');
