@@ -1,5 +1,6 @@
 //! Short ways of saying more: `/review src` stands for a command file, a skill or a source's prompt,
-//! `@helper` for an agent's instructions together with the tools and sources that it needs.
+//! `@helper` for an agent's instructions together with the tools and sources that it needs, `@docs` for
+//! the tools of the source of that name.
 //!
 //! Only what a person writes is read like this, never what a model or a program says. What they
 //! wrote stays in the log beside what it stands for.
@@ -30,7 +31,7 @@ const PERSON_FIRST: [bool; 2] = [false, true];
 /// Something that a person can call by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Callable {
-    /// As it is written: `/review`, `/docs:summarise`, `@helper`.
+    /// As it is written: `/review`, `/docs:summarise`, `@helper`, `@docs`.
     pub typed: String,
     pub arguments: String,
     pub description: String,
@@ -44,6 +45,7 @@ pub enum CallableKind {
     /// A text that a source has ready.
     Prompt,
     Agent,
+    Source,
 }
 
 impl Engine {
@@ -84,6 +86,14 @@ impl Engine {
                 arguments: String::new(),
                 description: agent.description,
                 kind: CallableKind::Agent,
+            });
+        }
+        for source in self.known_sources(workspace) {
+            found.push(Callable {
+                typed: format!("@{source}"),
+                arguments: String::new(),
+                description: "The tools of this source".to_owned(),
+                kind: CallableKind::Source,
             });
         }
         // The first of a name is the one that is called.
@@ -164,6 +174,15 @@ impl Engine {
         })
     }
 
+    /// The names of the sources whose tools are known and may be used, each once.
+    fn known_sources(&self, workspace: &Path) -> Vec<String> {
+        let tools = self.shared.toolbox.iter().flat_map(|toolbox| toolbox.tools(workspace, &[]));
+        let mut names: Vec<String> = tools.filter_map(|tool| source_of(tool.name()).map(str::to_owned)).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// The instructions of the agents that are mentioned, and the tools that come with them. One
     /// that cannot be read is told of, and is otherwise a word like any other.
     async fn mentioned(&self, session: SessionId, workspace: &Path, typed: &str) -> (Vec<String>, Vec<String>) {
@@ -174,6 +193,13 @@ impl Engine {
             }
             seen.push(name);
             if !Agent::exists(name, &self.shared.home, workspace) {
+                if let Some(toolbox) = &self.shared.toolbox {
+                    toolbox.ready(workspace, &[]).await;
+                }
+                if self.known_sources(workspace).iter().any(|source| source == name) {
+                    texts.push(format!("The person points to the source `{name}`: use its tools for what they say here."));
+                    loads.extend([format!("mcp__{name}__*"), format!("api__{name}__*")]);
+                }
                 continue;
             }
             match Agent::find(name, &self.shared.home, workspace) {
@@ -213,6 +239,12 @@ impl Engine {
         names.retain(|name| !is_of_source(name) || is_on(name));
         names
     }
+}
+
+/// The source that a tool is of, by the tool's name.
+fn source_of(tool: &str) -> Option<&str> {
+    let rest = tool.strip_prefix("mcp__").or_else(|| tool.strip_prefix("api__"))?;
+    rest.split_once("__").map(|(source, _)| source)
 }
 
 /// Whether a name, or the beginning of names, can be that of a source's tool.

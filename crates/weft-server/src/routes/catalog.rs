@@ -153,7 +153,7 @@ pub struct CommandView {
     typed: String,
     arguments: String,
     description: String,
-    /// `command`, `skill`, `prompt` or `agent`.
+    /// `command`, `skill`, `prompt`, `agent` or `source`.
     kind: String,
 }
 
@@ -171,6 +171,7 @@ pub async fn commands(State(desk): State<SharedDesk>, Query(place): Query<PlaceQ
             CallableKind::Skill => "skill",
             CallableKind::Prompt => "prompt",
             CallableKind::Agent => "agent",
+            CallableKind::Source => "source",
         }
         .to_owned(),
     });

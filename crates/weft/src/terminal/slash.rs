@@ -137,6 +137,7 @@ pub fn callable_lines(callables: &[Callable], look: &Look) -> Vec<Line> {
         (CallableKind::Skill, "Skills"),
         (CallableKind::Prompt, "Prompts of sources"),
         (CallableKind::Agent, "Agents, mentioned anywhere in what you say"),
+        (CallableKind::Source, "Sources, mentioned likewise"),
     ] {
         let of_kind: Vec<&Callable> = callables.iter().filter(|callable| callable.kind == kind).collect();
         if of_kind.is_empty() {

@@ -74,6 +74,18 @@ fn a_mention_brings_the_agents_words_tools_and_sources() {
 }
 
 #[test]
+fn a_mention_of_a_source_points_to_its_tools() {
+    let world = World::new(vec![text("One."), text("Two.")]);
+    with_source(&world, true);
+    world.weft(&["run", "look it up with @me, please"]).expect(0).says("One.");
+    assert!(asked(&world, 0).contains("points to the source `me`"), "{}", asked(&world, 0));
+    assert!(tools(&world, 0).contains(&"mcp__me__list".to_owned()));
+    world.weft(&["sessions", "show", &world.session()]).expect(0).says("look it up with @me, please");
+    world.weft(&["run", "mail to @nobody"]).expect(0);
+    assert!(!asked(&world, 1).contains("points to"), "a word like any other");
+}
+
+#[test]
 fn an_agent_of_the_project_brings_no_more_than_the_session_had() {
     let world = World::new(vec![text("One."), text("Two."), text("Three.")]);
     let agent = "---\ndescription: x\nsources: [me]\ntools: [shell, move, read]\n---\nMove with care.";
