@@ -23,6 +23,9 @@ pub use stream::Stream;
 
 /// What stands in the place of a secret.
 pub const MASK: &str = "[REDACTED]";
+/// What stood behind a hidden value may now stand behind a name. Each round hides more, and nothing
+/// is ever nested deeper than this.
+const ROUNDS: usize = 4;
 /// How much is shown around a secret to say where it is.
 const AROUND: usize = 20;
 
@@ -144,9 +147,7 @@ pub fn redact(text: &mut String) -> usize {
 /// The same for bytes that may not be text.
 pub fn redact_bytes(bytes: &mut Vec<u8>) -> usize {
     let mut count = 0;
-    // What stood behind a hidden value may now stand behind a name. Each round hides more, and
-    // nothing is ever nested deeper than this.
-    for _ in 0..4 {
+    for _ in 0..ROUNDS {
         let findings = scan(bytes);
         if findings.is_empty() {
             break;

@@ -301,6 +301,19 @@ fn a_secret_is_hidden_wherever_a_stream_is_cut() {
 }
 
 #[test]
+fn a_key_right_behind_another_is_hidden_too() {
+    for pattern in ["sk-or-v1-{h64}sk-or-v1-{h64}", "dop_v1_{h64}github_pat_{22}_{59}", "AKIA{u16}ghp_{36}"] {
+        let text = fill(pattern);
+        let mut hidden = text.clone();
+        assert_eq!(redact(&mut hidden), 2, "{text}");
+        for size in [1, 5, 64, 1_000] {
+            let seen = String::from_utf8(streamed(text.as_bytes(), &[size])).unwrap();
+            assert_eq!(seen, hidden, "in pieces of {size}: {text}");
+        }
+    }
+}
+
+#[test]
 fn ordinary_output_is_not_held_back_for_long() {
     let mut stream = Stream::default();
     assert_eq!(stream.push(b"compiling 12 files "), b"compiling 12 files ");

@@ -3,7 +3,7 @@
 
 use super::assign::LONGEST_VALUE;
 use super::place::{LONGEST_PEM, pem_body, pem_foot};
-use super::{Anchor, DETECTOR, MASK, scan, shape};
+use super::{Anchor, DETECTOR, ROUNDS, scan, shape};
 
 /// How far a secret can reach from its anchor, but for private keys.
 const REACH: usize = LONGEST_VALUE + 128;
@@ -70,28 +70,33 @@ impl Stream {
     }
 
     fn release(&mut self, up_to: usize) -> Vec<u8> {
-        let mut safe = up_to;
-        let mut released = Vec::new();
-        let mut from = self.sent;
-        for finding in scan(&self.bytes) {
-            if finding.start < from {
-                from = from.max(finding.end.min(safe));
-                continue;
-            }
-            if finding.end > safe {
-                safe = safe.min(finding.start);
-                break;
-            }
-            released.extend_from_slice(self.bytes.get(from..finding.start).unwrap_or_default());
-            released.extend_from_slice(MASK.as_bytes());
-            self.hidden += 1;
-            from = finding.end;
-        }
-        released.extend_from_slice(self.bytes.get(from.min(safe)..safe).unwrap_or_default());
+        let safe = self.hide(up_to);
+        let released = self.bytes.get(self.sent..safe).unwrap_or_default().to_vec();
         let kept_from = safe.saturating_sub(CONTEXT);
         self.bytes.drain(..kept_from);
         self.sent = safe - kept_from;
         released
+    }
+
+    /// Hides what is found up to there, and says how far it may be let through now. What is kept as
+    /// context is what was let through, so that a key right behind a hidden one is seen to begin.
+    fn hide(&mut self, up_to: usize) -> usize {
+        let mut safe = up_to;
+        for _ in 0..ROUNDS {
+            let mut found = scan(&self.bytes);
+            found.retain(|finding| finding.start >= self.sent);
+            if let Some(open) = found.iter().find(|finding| finding.end > safe) {
+                safe = safe.min(open.start);
+            }
+            found.retain(|finding| finding.end <= safe);
+            if found.is_empty() {
+                break;
+            }
+            let length = self.bytes.len();
+            self.hidden += super::hide(&mut self.bytes, &found);
+            safe = (safe + self.bytes.len()).saturating_sub(length);
+        }
+        safe
     }
 }
 

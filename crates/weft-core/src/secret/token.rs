@@ -151,11 +151,17 @@ impl Token {
             return None;
         }
         let length = body.iter().take(self.longest + 1).take_while(|byte| self.alphabet.has(**byte)).count();
+        let length = before_a_head(body.get(..length)?);
         if length < self.shortest || length > self.longest || shape::is_blank(body.get(..length)?) {
             return None;
         }
         Some(Finding { kind: self.kind, start, end: start + self.prefix.len() + length })
     }
+}
+
+/// Where a private key's head follows at once, its dashes are not part of this key.
+fn before_a_head(body: &[u8]) -> usize {
+    memchr::memmem::find(body, b"-----").unwrap_or(body.len())
 }
 
 /// A key of a known form that begins exactly here.
@@ -173,6 +179,7 @@ pub fn jwt(text: &[u8], start: usize) -> Option<Finding> {
     for part in 0..3 {
         let rest = text.get(at..)?;
         let length = rest.iter().take_while(|byte| shape::is_word(**byte)).count();
+        let length = before_a_head(rest.get(..length)?);
         if length < SHORTEST_PART || (part < 2 && !rest.starts_with(b"eyJ")) {
             return None;
         }

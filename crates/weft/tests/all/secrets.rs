@@ -2,7 +2,7 @@
 use serde_json::json;
 use weft_script::{call, text};
 
-use crate::world::{World, types};
+use crate::world::{World, finish, types};
 
 fn token() -> String {
     format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
@@ -34,4 +34,28 @@ fn a_call_with_a_secret_is_refused_and_a_file_with_one_is_read_without() {
     assert!(ran.stdout.contains("api_key = [REDACTED]"), "{}", ran.stdout);
     assert!(!world.folder.path().join("leaked").exists());
     assert_eq!(world.server.requests().len(), 3);
+}
+
+/// What commands find in their environment, told without any value: redaction would hide a secret
+/// that was there, and with it that it was there.
+#[test]
+fn no_command_inherits_a_secret() {
+    let look = "for name in GITHUB_TOKEN DB_PASSWORD AWS_REGION ANTHROPIC_API_KEY COLOUR PLAIN; do \
+                if [ -n \"${!name}\" ]; then echo $name=here; fi; done";
+    let world = World::new(vec![
+        call("shell", json!({ "command": look })),
+        call("shell", json!({"command": look, "background": true})),
+        call("jobs", json!({"action": "wait", "job": 1, "seconds": 5})),
+        text("done"),
+    ]);
+    let mut command = world.command(&["run", "--json", "--mode", "auto", "go"]);
+    command.envs([("GITHUB_TOKEN", "1"), ("DB_PASSWORD", "2"), ("AWS_REGION", "3"), ("PLAIN", "4")]);
+    // A key that is known is kept back under any name.
+    let (_, key) = world.environment().into_iter().find(|(name, _)| name == "ANTHROPIC_API_KEY").unwrap();
+    let ran = finish(command.env("COLOUR", key).spawn().unwrap()).expect(0);
+    let events = ran.events();
+    let outputs = events.iter().filter(|event| event["type"] == "tool_finished");
+    let said: String = outputs.map(|event| format!("{}\n", event["output"]["text"].as_str().unwrap())).collect();
+    let found: Vec<&str> = said.lines().filter(|line| line.ends_with("=here")).collect();
+    assert_eq!(found, ["PLAIN=here"; 2], "{said}");
 }
