@@ -127,7 +127,7 @@ impl Headless {
     async fn look_on(mut self) -> anyhow::Result<Exit> {
         let mut interrupts = [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?];
         let mut stopping = false;
-        let mut starting = true;
+        let mut start = resident::Start::new();
         loop {
             tokio::select! {
                 biased;
@@ -147,9 +147,8 @@ impl Headless {
                 }
                 live = self.watch.next() => match live {
                     Some(live) => {
-                        if starting && !matches!(live, Live::Event(_)) {
-                            starting = false;
-                            resident::give_back_the_start();
+                        if !matches!(live, Live::Event(_)) {
+                            start.give_back();
                         }
                         if let Some(exit) = self.show(live)? {
                             return Ok(if stopping { Exit::Interrupted } else { exit });
