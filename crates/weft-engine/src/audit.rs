@@ -164,6 +164,7 @@ fn about(needs: &[Need]) -> (Category, Option<String>) {
         Need::Use(name) => (1, Category::Network, Some(name.clone())),
         Need::Reach(host) => (2, Category::Network, Some(host.clone())),
         Need::Write(path) => (3, Category::File, Some(path.clone())),
+        Need::Learn(tool) => (3, Category::File, Some(tool.clone())),
         Need::Read(path) => (4, Category::File, Some(path.clone())),
         Need::Ask(_) => (5, Category::Permission, None),
     };

@@ -36,6 +36,8 @@ struct Turn {
     abandoned: Arc<AtomicBool>,
     /// An effect has begun that can change files.
     changing: bool,
+    /// It is on record that the turn changes files.
+    recorded: Arc<AtomicBool>,
 }
 
 impl Drop for Turn {
@@ -50,6 +52,7 @@ pub struct Ready {
     key: TurnKey,
     looked: Looked,
     file: Option<PathBuf>,
+    recorded: Arc<AtomicBool>,
     told: Arc<Mutex<HashSet<String>>>,
 }
 
@@ -71,7 +74,14 @@ impl Checkpoint {
                 Err(error) => Err(error.to_string().into()),
             }
         };
-        self.turn = Some(Turn { shadow, key, looked: looked.boxed().shared(), abandoned, changing: false });
+        self.turn = Some(Turn {
+            shadow,
+            key,
+            looked: looked.boxed().shared(),
+            abandoned,
+            changing: false,
+            recorded: Arc::default(),
+        });
     }
 
     /// Whether the turn that begins is likely to change files.
@@ -93,6 +103,7 @@ impl Checkpoint {
             key: turn.key.clone(),
             looked: turn.looked.clone(),
             file,
+            recorded: Arc::clone(&turn.recorded),
             told: Arc::clone(&self.told),
         })
     }
@@ -140,13 +151,19 @@ impl Ready {
             Err(error) => return vec![not_kept(&error)],
         };
         let notices = look.notices.clone();
-        let (shadow, key, file) = (self.shadow, self.key, self.file);
+        let (shadow, key, file, recorded) = (self.shadow, self.key, self.file, self.recorded);
+        if file.is_none() && recorded.load(Ordering::Relaxed) {
+            return notices;
+        }
         let begun = spawn_blocking(move || {
             shadow.begin(&key, &look)?;
             file.map_or(Ok(()), |file| shadow.touch(&key, &file))
         });
         match begun.await {
-            Ok(Ok(())) => notices,
+            Ok(Ok(())) => {
+                recorded.store(true, Ordering::Relaxed);
+                notices
+            }
             Ok(Err(error)) => vec![not_kept(&error)],
             Err(error) => vec![not_kept(&error)],
         }

@@ -1,6 +1,8 @@
 //! What a sandboxed command may do. Everything that is not named is forbidden, but reading: a
 //! command may read what its user may read, except what is listed as unreadable.
 
+use std::collections::HashMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -100,11 +102,15 @@ impl Policy {
         let must_exist = |path: &PathBuf| path.canonicalize().map_err(|_| PolicyError::Missing(path.clone()));
         self.writable = self.writable.iter().map(must_exist).collect::<Result<_, _>>()?;
         self.temp = must_exist(&self.temp)?;
-        self.unborn.extend(self.unreadable.iter().filter(|path| path.canonicalize().is_err()).cloned());
-        self.unborn = self.unborn.iter().filter_map(|path| whereabouts(path)).collect();
+        let mut resolver = Resolver::default();
         self.quiet.retain(|folder| folder.canonicalize().is_ok_and(|real| real == *folder));
-        for list in [&mut self.unreadable, &mut self.readable] {
-            *list = list.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        self.readable = self.readable.iter().filter_map(|path| resolver.find(path).ok()).collect();
+        self.unborn = self.unborn.iter().filter_map(|path| resolver.find(path).err()?).collect();
+        for path in std::mem::take(&mut self.unreadable) {
+            match resolver.find(&path) {
+                Ok(real) => self.unreadable.push(real),
+                Err(place) => self.unborn.extend(place),
+            }
         }
         let lists = [&mut self.unreadable, &mut self.unborn, &mut self.readable, &mut self.protected, &mut self.quiet];
         for list in lists.into_iter().chain([&mut self.writable]) {
@@ -135,9 +141,26 @@ impl Policy {
     }
 }
 
-/// Where something that does not exist would be, if the folder for it exists.
-fn whereabouts(path: &Path) -> Option<PathBuf> {
-    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
+/// Finds out where many paths lead that lie in few folders, and so looks at each folder once.
+#[derive(Default)]
+struct Resolver {
+    folders: HashMap<PathBuf, Option<PathBuf>>,
+}
+
+impl Resolver {
+    /// The path without symlinks. An error: it does not exist, and would be there, if that is known.
+    fn find(&mut self, path: &Path) -> Result<PathBuf, Option<PathBuf>> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return path.canonicalize().map_err(|_| None);
+        };
+        let known = self.folders.entry(folder.to_owned()).or_insert_with(|| folder.canonicalize().ok());
+        let place = known.as_ref().ok_or(None)?.join(name);
+        match fs::symlink_metadata(&place) {
+            Ok(found) if found.is_symlink() => place.canonicalize().map_err(|_| Some(place)),
+            Ok(_) => Ok(place),
+            Err(_) => Err(Some(place)),
+        }
+    }
 }
 
 fn system_folders() -> impl Iterator<Item = &'static Path> {

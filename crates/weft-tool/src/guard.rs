@@ -116,7 +116,13 @@ impl Permit {
 fn line_of(needs: &[Need]) -> Option<&str> {
     needs.iter().find_map(|need| match need {
         Need::Run { line, .. } => Some(line.as_str()),
-        Need::Read(_) | Need::Write(_) | Need::Reach(_) | Need::Use(_) | Need::Git { .. } | Need::Ask(_) => None,
+        Need::Read(_)
+        | Need::Write(_)
+        | Need::Reach(_)
+        | Need::Use(_)
+        | Need::Learn(_)
+        | Need::Git { .. }
+        | Need::Ask(_) => None,
     })
 }
 
@@ -183,7 +189,11 @@ impl Guard {
         let mut writes = Vec::new();
         for need in &needs {
             match need {
-                Need::Read(_) | Need::Reach(_) | Need::Ask(_) | Need::Git { kind: GitKind::Look, .. } => {}
+                Need::Read(_)
+                | Need::Reach(_)
+                | Need::Learn(_)
+                | Need::Ask(_)
+                | Need::Git { kind: GitKind::Look, .. } => {}
                 Need::Git { .. } | Need::Run { .. } | Need::Use(_) => {
                     return Plan { access: Access::Run, idempotent: false };
                 }
@@ -288,6 +298,9 @@ impl Guard {
             () = stopped_for(&context.cancel, patience) => Finished::interrupted(given_up, summary.clone()),
         };
         tell(Moment::ended(&finished));
+        if allowed.needs.iter().any(changes_files) {
+            self.registry.all().for_each(|tool| tool.disturb(context.session));
+        }
         finished
     }
 
@@ -372,16 +385,19 @@ fn after_a_stop(needs: &[Need]) -> (Duration, &'static str) {
         "Stopped, but it hangs and was given up. It may still take effect; check before doing it again.";
     let patience = |need: &Need| match need {
         Need::Read(_) | Need::Reach(_) | Need::Ask(_) => Duration::from_millis(300),
-        Need::Write(_) => Duration::from_secs(1),
+        Need::Write(_) | Need::Learn(_) => Duration::from_secs(1),
         Need::Run { .. } | Need::Use(_) | Need::Git { .. } => Duration::from_secs(15),
     };
-    let changes = |need: &Need| match need {
-        Need::Write(_) | Need::Run { .. } | Need::Use(_) => true,
-        Need::Git { kind, .. } => *kind != GitKind::Look,
-        Need::Read(_) | Need::Reach(_) | Need::Ask(_) => false,
-    };
     let longest = needs.iter().map(patience).max().unwrap_or(Duration::from_millis(300));
-    (longest, if needs.iter().any(changes) { UNSURE } else { "Stopped. It hung and was given up." })
+    (longest, if needs.iter().any(changes_files) { UNSURE } else { "Stopped. It hung and was given up." })
+}
+
+const fn changes_files(need: &Need) -> bool {
+    match need {
+        Need::Write(_) | Need::Run { .. } | Need::Use(_) => true,
+        Need::Git { kind, .. } => !matches!(kind, GitKind::Look),
+        Need::Read(_) | Need::Reach(_) | Need::Learn(_) | Need::Ask(_) => false,
+    }
 }
 
 async fn stopped_for(cancel: &CancellationToken, patience: Duration) {
@@ -405,6 +421,12 @@ impl<'a> Policy<'a> {
 fn question(needs: &[Need]) -> Option<AskKind> {
     needs.iter().find_map(|need| match need {
         Need::Ask(kind) => Some(kind.clone()),
-        Need::Read(_) | Need::Write(_) | Need::Run { .. } | Need::Reach(_) | Need::Use(_) | Need::Git { .. } => None,
+        Need::Read(_)
+        | Need::Write(_)
+        | Need::Run { .. }
+        | Need::Reach(_)
+        | Need::Use(_)
+        | Need::Learn(_)
+        | Need::Git { .. } => None,
     })
 }

@@ -284,10 +284,6 @@ impl Sandbox {
         grounds.entry(session).or_default().for_the_turn = Some(Arc::clone(base));
     }
 
-    pub(crate) fn has_kept(&self, session: SessionId) -> bool {
-        locked(&self.grounds).get(&session).is_some_and(|kept| kept.for_the_turn.is_some())
-    }
-
     /// No more commands are to be expected from a session now.
     pub(crate) fn rest(&self, session: SessionId) {
         let mut grounds = locked(&self.grounds);

@@ -58,6 +58,10 @@ pub trait Tool: Send + Sync {
     /// Does not wait.
     fn expect(&self, _session: SessionId, _workspace: &Path, _outputs: &Path) {}
 
+    /// A call of the session has been run that may have changed files: what was made ready before may
+    /// not fit any more.
+    fn disturb(&self, _session: SessionId) {}
+
     /// A session's turn is over: what was kept for its next call can go.
     fn rest(&self, _session: SessionId) {}
 }

@@ -5,6 +5,7 @@
 
 mod answers;
 mod papers;
+mod update;
 mod view;
 
 use std::path::Path;
@@ -14,6 +15,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use weft_tool::{Context, Finished, Need, Permit, Policy, Tool};
 
+use self::update::UpdateTool;
 use self::view::View;
 use crate::code::words::in_one_line;
 use crate::error::KnowledgeError;
@@ -37,9 +39,9 @@ struct Offer {
 
 /// All tools, to be had on request.
 pub fn tools(shelf: &Arc<Shelf>) -> Vec<Arc<dyn Tool>> {
-    (0..OFFERS.len())
-        .map(|index| Arc::new(KnowledgeTool { shelf: Arc::clone(shelf), index }) as Arc<dyn Tool>)
-        .collect()
+    let update = Arc::new(UpdateTool { shelf: Arc::clone(shelf) }) as Arc<dyn Tool>;
+    let offered = |index| Arc::new(KnowledgeTool { shelf: Arc::clone(shelf), index }) as Arc<dyn Tool>;
+    (0..OFFERS.len()).map(offered).chain([update]).collect()
 }
 
 /// Whether a tool of this name is one of these.

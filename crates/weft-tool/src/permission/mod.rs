@@ -35,6 +35,9 @@ pub enum Need {
     Reach(String),
     /// Uses a tool that comes from elsewhere and may do anything it can reach.
     Use(String),
+    /// Adds to what Weft knows of the workspace, with the tool of this name. No file of the person's
+    /// is changed.
+    Learn(String),
     /// Runs git, in one of the ways that git tools know.
     Git { kind: GitKind, words: Vec<String> },
     /// Puts a question to a person; the answer is the result.
@@ -148,6 +151,7 @@ impl Measure<'_> {
             Need::Run { line, outside } => self.running(line, *outside),
             Need::Reach(host) => self.reaching(host),
             Need::Use(tool) => self.using(tool),
+            Need::Learn(tool) => self.learning(tool),
             Need::Git { kind, words } => self.using_git(*kind, words),
         }
     }
@@ -345,6 +349,16 @@ impl Measure<'_> {
                 Consent::Needed { rules: vec![format!("use {}", globset::escape(tool))], why: String::new() }
             }
         })
+    }
+
+    /// What is known comes from files that may be read anyway and can be made anew, so nobody is asked.
+    fn learning(&self, tool: &str) -> Result<Consent, Denied> {
+        self.role.may_learn()?;
+        match self.ruled(Deed::Use(tool))? {
+            Some(consent) => Ok(consent),
+            None if self.mode == Mode::Safe => Err(Denied::Forbidden(SAFE.to_owned())),
+            None => Ok(Consent::NotNeeded),
+        }
     }
 }
 

@@ -353,3 +353,15 @@ fn a_yes_for_longer_is_for_the_folder_that_is_shown_and_for_no_more() {
         assert_eq!(world.judge(Mode::Ask, write(other)), "ask", "{other}");
     }
 }
+
+#[test]
+fn knowledge_is_added_to_by_those_whose_role_lets_them() {
+    let world = World::new();
+    let learn = || Need::Learn("update_knowledge".to_owned());
+    assert_eq!(world.judge_as(Mode::Auto, Role::Observer, learn()), "no");
+    assert_eq!(world.judge_as(Mode::Ask, Role::ObserverKnowledge, learn()), "yes");
+    assert_eq!(world.judge_as(Mode::Auto, Role::ObserverKnowledge, Need::Write("src/x".to_owned())), "no");
+    assert_eq!(world.judge_as(Mode::Auto, Role::ObserverKnowledge, Need::Reach("x.com".to_owned())), "no");
+    assert_eq!(world.judge_as(Mode::Ask, Role::Worker, learn()), "yes");
+    assert_eq!(world.judge_as(Mode::Safe, Role::Worker, learn()), "no");
+}

@@ -35,20 +35,24 @@ impl Role {
         Self::ALL.iter().find(|(role, _)| *role == self).map_or("", |(_, name)| name)
     }
 
+    pub(super) fn may_learn(self) -> Result<(), Denied> {
+        self.at_least(Self::ObserverKnowledge, "adds nothing to what is known")
+    }
+
     pub(super) fn may_write(self) -> Result<(), Denied> {
-        self.at_least_a_worker("changes no files")
+        self.at_least(Self::Worker, "changes no files")
     }
 
     pub(super) fn may_run(self) -> Result<(), Denied> {
-        self.at_least_a_worker("only runs commands that look")
+        self.at_least(Self::Worker, "only runs commands that look")
     }
 
     pub(super) fn may_reach(self) -> Result<(), Denied> {
-        self.at_least_a_worker("has no network")
+        self.at_least(Self::Worker, "has no network")
     }
 
-    fn at_least_a_worker(self, what: &str) -> Result<(), Denied> {
-        if self >= Self::Worker {
+    fn at_least(self, least: Self, what: &str) -> Result<(), Denied> {
+        if self >= least {
             return Ok(());
         }
         Err(Denied::Forbidden(format!(

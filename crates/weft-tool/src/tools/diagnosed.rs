@@ -99,7 +99,13 @@ impl Tool for Diagnosed {
 fn written(needs: Vec<Need>) -> Vec<String> {
     let files = needs.into_iter().filter_map(|need| match need {
         Need::Write(path) => Some(path),
-        Need::Read(_) | Need::Run { .. } | Need::Reach(_) | Need::Use(_) | Need::Git { .. } | Need::Ask(_) => None,
+        Need::Read(_)
+        | Need::Run { .. }
+        | Need::Reach(_)
+        | Need::Use(_)
+        | Need::Learn(_)
+        | Need::Git { .. }
+        | Need::Ask(_) => None,
     });
     files.take(MOST_FILES).collect()
 }

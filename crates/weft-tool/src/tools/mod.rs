@@ -33,7 +33,7 @@ mod write;
 
 use std::sync::Arc;
 
-use self::runner::Runner;
+use self::runner::{Ahead, Runner};
 use crate::discover::Discovery;
 use crate::jobs::Jobs;
 use crate::language::Languages;
@@ -52,7 +52,7 @@ pub(crate) struct Parts {
 
 impl Parts {
     fn runner(&self) -> Runner {
-        Runner { sandbox: Arc::clone(&self.sandbox), jobs: Arc::clone(&self.jobs) }
+        Runner { sandbox: Arc::clone(&self.sandbox), jobs: Arc::clone(&self.jobs), ahead: Ahead::default() }
     }
 
     fn diagnosed(&self, tool: impl Tool + 'static) -> Arc<dyn Tool> {

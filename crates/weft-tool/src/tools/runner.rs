@@ -1,9 +1,10 @@
 //! Runs a command line for a tool, to its end or in the background. What the model sees of a long
 //! output is chosen in `view`.
 
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::task::JoinHandle;
 use weft_core::event::{Display, Outcome};
@@ -25,10 +26,38 @@ use crate::witness::Moment;
 /// How long a job is looked at before the model goes on.
 const AT_ONCE: Duration = Duration::from_millis(250);
 
-#[derive(Clone)]
 pub(super) struct Runner {
     pub sandbox: Arc<Sandbox>,
     pub jobs: Arc<Jobs>,
+    pub ahead: Ahead,
+}
+
+type Planning = JoinHandle<Result<Plan, String>>;
+
+/// Plans for commands that models have begun to write, at most one for a session.
+#[derive(Default)]
+pub(super) struct Ahead(Mutex<HashMap<SessionId, (Instant, Planning)>>);
+
+/// Where nobody is asked a command follows at once; a plan that is older was made for another world.
+const PLAN_LASTS: Duration = Duration::from_millis(100);
+
+impl Ahead {
+    fn put(&self, session: SessionId, plan: Planning) {
+        self.plans().insert(session, (Instant::now(), plan));
+    }
+
+    fn take(&self, session: SessionId) -> Option<Planning> {
+        let (made, plan) = self.plans().remove(&session)?;
+        (made.elapsed() < PLAN_LASTS).then_some(plan)
+    }
+
+    pub fn forget(&self, session: SessionId) {
+        self.plans().remove(&session);
+    }
+
+    fn plans(&self) -> MutexGuard<'_, HashMap<SessionId, (Instant, Planning)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What to run and how. The guard has let it through.
@@ -56,12 +85,11 @@ impl Runner {
             Err(error) => return Finished::failed(format!("The command was not run: {error}."), summary),
         };
         let notice = aside::put(permit, context, "shell", &ran.appeared).into_iter().chain(notice).collect();
-        let spill = spill(context);
-        let command = order.command.clone();
-        let output = ran.output.clone();
-        // Parsing is quick, but the whole output may have to be read.
-        if let Ok(Some(parsed)) = tokio::task::spawn_blocking(move || view::parsed(&command, &output, &spill)).await {
-            ran.output = parsed;
+        if view::is_worth_it(&ran.output) {
+            let (command, output, spill) = (order.command.clone(), ran.output.clone(), spill(context));
+            // Parsing is quick, but the whole output may have to be read.
+            let parsed = tokio::task::spawn_blocking(move || view::parsed(&command, &output, &spill)).await;
+            ran.output = parsed.ok().flatten().unwrap_or(ran.output);
         }
         if context.mode == Mode::Safe {
             // There nobody is asked, so nothing may be said of asking.
@@ -161,12 +189,18 @@ impl Runner {
         if order.outside {
             return Ok(Plan::Plain { notice: None });
         }
-        let planned = self.make_ready(context.session, &context.workspace, &context.outputs);
+        let planned = self.ahead.take(context.session);
+        let planned = planned.unwrap_or_else(|| self.make_ready(context.session, &context.workspace, &context.outputs));
         planned.await.unwrap_or_else(|_| Err("its sandbox could not be planned".to_owned()))
     }
 
+    /// Plans for a command that is being written. Does not wait.
+    pub fn plan_ahead(&self, session: SessionId, workspace: &Path, outputs: &Path) {
+        self.ahead.put(session, self.make_ready(session, workspace, outputs));
+    }
+
     /// A plan for a command. What its session's next ones can share is made on the way, and kept.
-    pub fn make_ready(&self, session: SessionId, workspace: &Path, outputs: &Path) -> JoinHandle<Result<Plan, String>> {
+    fn make_ready(&self, session: SessionId, workspace: &Path, outputs: &Path) -> Planning {
         let sandbox = Arc::clone(&self.sandbox);
         let (workspace, outputs) = (workspace.to_owned(), outputs.to_owned());
         tokio::task::spawn_blocking(move || {

@@ -88,13 +88,15 @@ impl Tool for Shell {
     }
 
     fn expect(&self, session: SessionId, workspace: &Path, outputs: &Path) {
-        if !self.runner.sandbox.has_kept(session) {
-            // Nobody waits for it here: the command that comes plans for itself.
-            drop(self.runner.make_ready(session, workspace, outputs));
-        }
+        self.runner.plan_ahead(session, workspace, outputs);
+    }
+
+    fn disturb(&self, session: SessionId) {
+        self.runner.ahead.forget(session);
     }
 
     fn rest(&self, session: SessionId) {
+        self.runner.ahead.forget(session);
         self.runner.sandbox.rest(session);
     }
 

@@ -207,3 +207,25 @@ fn an_answer_is_checked_against_the_documents_it_cites() {
     let last = world.server.requests().pop().unwrap().body.to_string();
     assert!(last.contains("The sentence says “may”, 4.1 says “must”."), "{last}");
 }
+
+/// What tells the two lowest roles apart: both read, and only one adds to what is known.
+#[test]
+fn an_agent_adds_to_what_is_known_if_its_role_lets_it() {
+    for (role, may) in [("observer", false), ("observer_knowledge", true)] {
+        let get = call("request_tools", json!({"names": ["update_knowledge"]}));
+        let touch = call("write", json!({"path": "new.rs", "content": "fn new() {}\n"}));
+        let world = World::new(vec![get, call("update_knowledge", json!({})), touch, text("Done.")]);
+        files(&world, 2);
+        let agent = world.home.path().join("weft/agents/keeper");
+        std::fs::create_dir_all(&agent).unwrap();
+        std::fs::write(agent.join("AGENT.md"), format!("---\nrole: {role}\n---\nKeep what is known.\n")).unwrap();
+        let ran = world.weft(&["run", "--json", "--mode", "auto", "--agent", "keeper", "go"]).expect(0);
+        let refused = format!("role is `{role}`, which adds nothing to what is known");
+        assert_eq!(ran.stdout.contains(&refused), !may, "{}", ran.stdout);
+        assert_eq!(ran.stdout.contains("2 files are known; 2 were new or changed"), may, "{}", ran.stdout);
+        world.weft(&["search", "handle_1"]).expect(i32::from(!may));
+        assert!(ran.stdout.contains("which changes no files") && !world.folder.path().join("new.rs").exists());
+        let told = world.weft(&["audit", "query", "--format", "json"]).expect(0).stdout;
+        assert!(told.contains("update_knowledge"), "{told}");
+    }
+}

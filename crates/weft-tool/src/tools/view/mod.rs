@@ -172,9 +172,14 @@ impl View {
     }
 }
 
+/// Whether an output is long enough to leave something out.
+pub(super) const fn is_worth_it(output: &Captured) -> bool {
+    output.bytes >= WORTH_IT as u64
+}
+
 /// A captured output with its noise left out, if that is worth it and the whole can be found.
 pub(super) fn parsed(command: &str, output: &Captured, spill: &Spill) -> Option<Captured> {
-    if output.bytes < WORTH_IT as u64 {
+    if !is_worth_it(output) {
         return None;
     }
     let whole = match &output.saved {
