@@ -1,3 +1,4 @@
+import { around } from '../src/session/Transcript';
 import { describe, expect, it } from 'vitest';
 import type { Field } from '../src/api/events';
 import type { SessionRow } from '../src/api/types';
@@ -91,4 +92,11 @@ it('reads a setting as its kind says', () => {
   expect(typedValue('', 'number')).toBeNull();
   expect(typedValue('run ls\n\n write docs/** ', 'lines')).toEqual(['run ls', 'write docs/**']);
   expect(written(['a', 'b'], 'lines')).toBe('a\nb');
+});
+
+it('rows are drawn ahead by height, not by number', () => {
+  const range = { startIndex: 50, endIndex: 52, count: 100 };
+  expect(around(range, () => 30)).toEqual(Array.from({ length: 23 }, (_, index) => 40 + index));
+  expect(around(range, () => 2_000)).toEqual([49, 50, 51, 52, 53]);
+  expect(around({ startIndex: 0, endIndex: 1, count: 2 }, () => 10)).toEqual([0, 1]);
 });

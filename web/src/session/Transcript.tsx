@@ -2,7 +2,7 @@
  * The rows of a session, a window of them at a time. At the end it follows what is new; anywhere else it
  * stays where the person put it and offers the way down. Older pages are loaded as one scrolls up.
  */
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { useVirtualizer, type Range } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { SessionState, SessionStore } from './store';
@@ -13,6 +13,17 @@ const ESTIMATES: Record<Row['type'], number> = {
   said: 76, text: 120, thinking: 28, group: 28, call: 28, ask: 180, note: 32, writing: 28, working: 28, end: 44,
 };
 
+/** So many pixels beyond what is seen are drawn ahead. Counted in rows it would be little of small ones and far too much of long answers. */
+const AHEAD = 300;
+
+/** The rows to draw: those in sight, and on both sides as many as fill the room ahead. */
+export function around({ startIndex, endIndex, count }: Pick<Range, 'startIndex' | 'endIndex' | 'count'>, size: (index: number) => number): number[] {
+  let [first, last] = [startIndex, endIndex];
+  for (let room = AHEAD; first > 0 && room > 0; room -= size(first)) first -= 1;
+  for (let room = AHEAD; last < count - 1 && room > 0; room -= size(last)) last += 1;
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
 export function Transcript({ store, state, open, target, onReached }: {
   store: SessionStore; state: SessionState; open: ReadonlySet<string>; target: number | null; onReached: () => void;
 }) {
@@ -22,6 +33,7 @@ export function Transcript({ store, state, open, target, onReached }: {
   const [away, setAway] = useState(false);
   const [seen, setSeen] = useState(0);
   const [marked, setMarked] = useState<number | null>(null);
+  const sizes = useRef<(index: number) => number>(() => 28);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -30,10 +42,12 @@ export function Transcript({ store, state, open, target, onReached }: {
     anchorTo: 'end',
     followOnAppend: true,
     scrollEndThreshold: 80,
-    overscan: 8,
+    rangeExtractor: useCallback((range: Range) => around(range, (index) => sizes.current(index)), []),
     paddingStart: 16,
     paddingEnd: 24,
   });
+
+  sizes.current = (index) => virtual.measurementsCache[index]?.size ?? 28;
 
   // A new session opens at its end, unless a place was asked for.
   const begun = useRef(false);
