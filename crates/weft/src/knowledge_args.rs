@@ -164,6 +164,15 @@ pub enum KnowledgeCommand {
         #[arg(long)]
         json: bool,
     },
+    /// How healthy the code is: maturity, consistency, coverage, debt
+    Health {
+        /// A folder or file; everything if left out
+        #[arg(value_name = "PATH")]
+        path: Option<String>,
+        /// One JSON object per area and line
+        #[arg(long)]
+        json: bool,
+    },
     /// Check an answer against the paragraphs that it cites, as `… within 30 days [4.1].`
     Verify {
         /// The file with the answer; standard input if left out

@@ -3,6 +3,7 @@
 //! They are the truth of this crate. A file is replaced or removed in one transaction, so that a
 //! killed process leaves whole files only. Nothing here reads a user's file.
 
+mod areas;
 mod papers;
 mod schema;
 
@@ -16,6 +17,7 @@ use crate::chunk::{Chunk, ChunkId, Domain, EdgeKind, Kind, Language, Place};
 use crate::error::KnowledgeError;
 use crate::parsed::Parsed;
 
+pub(crate) use self::areas::Outline;
 pub use self::papers::Document;
 
 type Result<T> = std::result::Result<T, KnowledgeError>;

@@ -129,6 +129,30 @@ pub(super) fn get_history_for_code(view: &View<'_>, input: &Value) -> Answered {
     Ok(if lines.is_empty() { "No session or document speaks of it.".to_owned() } else { lines.join("\n") })
 }
 
+pub(super) fn assess_codebase_health(view: &View<'_>, input: &Value) -> Answered {
+    let scope = view.filter(&serde_json::json!({"path": word(input, "scope")})).path_prefix;
+    let mut lines = Vec::new();
+    for health in view.knowledge.health(scope.as_deref())? {
+        let coverage = health.test_coverage.as_deref().unwrap_or("not known");
+        let maturity = serde_json::to_value(health.maturity).unwrap_or_default();
+        lines.push(format!(
+            "{}: {}, pattern confidence {:.2}, test coverage {coverage}, {} debt markers in {} lines of {} files, {} tests. {}{}",
+            view.shown(&health.area).unwrap_or(&health.area),
+            maturity.as_str().unwrap_or_default(),
+            health.pattern_confidence,
+            health.debt_count,
+            health.lines,
+            health.files,
+            health.tests,
+            health.recommendation,
+            health.warning.map(|warning| format!(" Warning: {warning}")).unwrap_or_default()
+        ));
+        let telling = health.debt_markers.iter().filter(|debt| view.shown(&debt.path).is_some());
+        lines.extend(telling.take(5).map(|debt| format!("    {}:{} {}", debt.path, debt.line, debt.text)));
+    }
+    Ok(or_nothing(lines))
+}
+
 pub(super) fn knowledge_status(view: &View<'_>, _: &Value) -> Answered {
     let status = view.knowledge.status()?;
     let counts = &status.counts;

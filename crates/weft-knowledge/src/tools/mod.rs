@@ -163,6 +163,14 @@ fn of_code() -> Vec<Offer> {
             answer: answers::get_file_symbols,
         },
         Offer {
+            name: "assess_codebase_health",
+            description: "Maturity, pattern confidence, test coverage and debt of a folder or file, and how to treat it.",
+            schema: schema(&[], json!({"scope": {"type": "string", "description": "a path; everything if left out"}})),
+            summary: "Assess the health of",
+            subject: "scope",
+            answer: answers::assess_codebase_health,
+        },
+        Offer {
             name: "get_history_for_code",
             description: "Sessions that changed or spoke of a symbol or file, newest first, and documents about it.",
             schema: schema(&["symbol_id"], json!({"symbol_id": symbol(), "limit": number()})),

@@ -71,6 +71,7 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(knowledge::documents))
         .routes(routes!(knowledge::paragraph))
         .routes(routes!(knowledge::verify))
+        .routes(routes!(knowledge::health))
         .routes(routes!(catalog::workspaces))
         .routes(routes!(catalog::agents))
         .routes(routes!(catalog::skills))

@@ -119,4 +119,11 @@ async fn documents_are_read_by_paragraph_and_answers_checked() {
     assert!(failed.contains(&("entity", 1)) && failed.contains(&("relation", 1)), "{report}");
     assert!(failed.iter().all(|(_, claim)| *claim == 1), "{report}");
     assert!(report["contradictions"].as_u64().unwrap() > 0);
+    write(&world, "a.py", "# FIXME: soon\ndef one():\n    pass\n");
+    indexed(&world).await;
+    let health = world.get("knowledge/health?path=a.py").await.expect(200);
+    assert_eq!(
+        (&health["areas"][0]["maturity"], &health["areas"][0]["debt"][0]["line"]),
+        (&json!("GREENFIELD"), &json!(1))
+    );
 }

@@ -229,3 +229,16 @@ fn an_agent_adds_to_what_is_known_if_its_role_lets_it() {
         assert!(told.contains("update_knowledge"), "{told}");
     }
 }
+
+#[test]
+fn the_health_of_code_is_told() {
+    let world = World::new(Vec::new());
+    files(&world, 3);
+    std::fs::write(world.folder.path().join("odd.py"), "# TODO: mend\ndef x():\n    pass\n").unwrap();
+    world.weft(&["index"]).expect(0);
+    world.weft(&["knowledge", "health"]).expect(0).says("GREENFIELD").says("odd.py:1");
+    let json = world.weft(&["knowledge", "health", "--json", "odd.py"]).expect(0).stdout;
+    let health: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    assert_eq!((&health["area"], &health["debt_count"]), (&json!("odd.py"), &json!(1)));
+    world.weft(&["knowledge", "health", "nowhere"]).expect(1);
+}

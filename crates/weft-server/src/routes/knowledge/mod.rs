@@ -3,6 +3,7 @@
 //! Questions are answered from what is open; long work goes on by itself, is followed in the status,
 //! and can be stopped.
 
+mod health;
 mod papers;
 mod views;
 
@@ -16,6 +17,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use weft_knowledge::{DEEPEST, Direction, Domain, EdgeKind, Filter, Kind, Knowledge, KnowledgeError, Language, Shelf};
 
+pub use self::health::*;
 pub use self::papers::*;
 use self::views::{Around, Found, LinkView, Neighbours, PassageView, StatusView};
 use super::blocking;

@@ -1,6 +1,7 @@
 //! `weft index`, `weft search`, `weft graph` and `weft knowledge`.
 
 mod graph;
+mod health;
 mod index;
 mod manage;
 mod papers;
