@@ -34,7 +34,7 @@ pub struct Options {
     #[arg(long, default_value = "tests/models")]
     wheels: PathBuf,
     /// Only some of the measurements
-    #[arg(long = "knowledge", value_enum)]
+    #[arg(id = "knowledge_parts", long = "knowledge", value_enum)]
     only: Vec<Part>,
 }
 

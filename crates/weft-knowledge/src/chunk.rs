@@ -3,9 +3,7 @@
 //! The numbers of [`Domain`], [`Kind`] and [`Language`] are stored; they never change and are never
 //! used again for something else.
 
-use std::fmt;
-
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// The row of a chunk. A number is used once: a changed chunk gets a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -59,10 +57,10 @@ impl Place {
 }
 
 macro_rules! stored_enum {
-    ($(#[$about:meta])* $name:ident { $($variant:ident = $number:literal, $word:literal;)+ }) => {
+    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $variant:ident = $number:literal, $word:literal;)+ }) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($variant = $number),+ }
+        pub enum $name { $($(#[$what])* $variant = $number),+ }
 
         impl $name {
             pub const ALL: &[Self] = &[$(Self::$variant),+];
@@ -85,19 +83,20 @@ macro_rules! stored_enum {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.word())
             }
         }
 
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.word())
             }
         }
     };
 }
+pub(crate) use stored_enum;
 
 stored_enum! {
     /// The three parts of what is known.

@@ -21,7 +21,7 @@ use crate::tables::FileEntry;
 
 const PREFIX: &str = "session:";
 /// Changes whenever sessions are taken apart in another way: then all are read again.
-const READER: u32 = 1;
+const READER: u32 = 2;
 const LONGEST_NAME: usize = 120;
 const LONGEST_PIECE: usize = 1_600;
 
@@ -77,6 +77,9 @@ impl Knowledge {
             self.tables.replace(&entry, Some(&parsed))?;
         }
         self.catch_up(&lock)?;
+        for (session, _) in &new {
+            self.judge(&format!("{PREFIX}{session}"), now)?;
+        }
         Ok(Remembered { changed: new.len(), removed: gone.len() })
     }
 }

@@ -116,3 +116,98 @@ fn a_secret_that_was_said_is_not_remembered() {
     assert!(!hits.is_empty());
     assert!(!format!("{hits:?}").contains(key), "{hits:?}");
 }
+
+fn a_turn(said: &str, at: u64) -> Vec<Recorded> {
+    let id = weft_core::InputId::from_random(at + 1);
+    events(json!([
+        {"type": "InputReceived", "input": id, "delivery": "follow_up", "content": [{"type": "text", "text": said}]},
+        {"type": "TurnStarted", "turn": 1, "inputs": [id]},
+    ]))
+}
+
+#[test]
+fn what_the_code_does_not_bear_out_is_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, root) = (folder.path().join("data"), folder.path().join("project"));
+    std::fs::create_dir_all(root.join("src")).unwrap();
+    std::fs::write(root.join("src/parcel.py"), "import tantivy\n\ndef send_parcel():\n    return tantivy.search()\n")
+        .unwrap();
+    let mut knowledge = Knowledge::open_for(&Places::within(&data), &root).unwrap().0;
+    let stop = Default::default();
+    knowledge.index(None, Run { now: 1, stop: &stop, tell: &mut |_| {} }).unwrap();
+    let sessions = Sessions::default();
+    let all = [
+        ("aaaaaaaaaaaa", "We use tantivy for looking up parcels."),
+        ("bbbbbbbbbbbb", "We use Elasticsearch for looking up parcels."),
+        ("dddddddddddd", "The function send_parcel is in src/parcel.py."),
+        ("cccccccccccc", "The function send_parcel is in src/other.py."),
+    ];
+    for (at, (name, said)) in all.iter().enumerate() {
+        sessions.0.lock().unwrap().push(((*name).to_owned(), a_turn(said, at as u64)));
+    }
+    knowledge.remember(&sessions, 2).unwrap();
+    let filter = Filter { domains: vec![Domain::History], ..Filter::default() };
+    let query = |text: &str| Query { text: text.to_owned(), filter: filter.clone(), limit: 5, now: 1_760_000_000_000 };
+    let hits = knowledge.search(&query("looking up parcels")).unwrap().hits;
+    let of = |session: &str| hits.iter().find(|hit| hit.path.ends_with(session)).unwrap();
+    // It is borne out, but another session says otherwise.
+    assert_eq!((of("aaaaaaaaaaaa").trust, of("aaaaaaaaaaaa").verified), (80, false));
+    let right = knowledge.search(&query("which function is in src/parcel.py")).unwrap().hits;
+    assert!(right.iter().any(|hit| hit.path.ends_with("dddddddddddd") && hit.verified), "{right:#?}");
+    assert_eq!((of("bbbbbbbbbbbb").trust, of("bbbbbbbbbbbb").verified), (20, false));
+    assert_eq!(of("bbbbbbbbbbbb").freshness.warning, Some("not borne out by the code"));
+    assert_eq!(knowledge.provenance("session:aaaaaaaaaaaa").unwrap()[0].path, "src/parcel.py");
+
+    let conflicts = knowledge.conflicts(false).unwrap();
+    let told = |words: &str| conflicts.iter().any(|conflict| conflict.description.contains(words));
+    assert!(told("nothing in the code speaks of Elasticsearch"), "{conflicts:#?}");
+    assert!(told("send_parcel is in src/parcel.py, not in src/other.py"), "{conflicts:#?}");
+    assert!(told("name Elasticsearch and tantivy") || told("name tantivy and Elasticsearch"), "{conflicts:#?}");
+    // What is settled stays settled when it is found again.
+    let first = &conflicts[0];
+    assert!(knowledge.settle(first.id, "the code is right", 3).unwrap() && !knowledge.settle(9_999, "", 3).unwrap());
+    assert_eq!(knowledge.conflicts(false).unwrap().len(), conflicts.len() - 1);
+
+    // What is worth a model's room: what is borne out comes before what is not, and nothing is too much.
+    let context = knowledge.context(&query("looking up parcels"), 1_000).unwrap();
+    assert!(context.items[0].hit.path.ends_with("aaaaaaaaaaaa"), "{context:#?}");
+    assert!(context.tokens <= 1_000 && !context.conflicts.is_empty());
+    assert!(context.items.iter().all(|item| item.worth >= 0.3));
+    let small = knowledge.context(&query("looking up parcels"), 20).unwrap();
+    assert!(small.tokens <= 20 && small.left_out > 0, "{small:#?}");
+
+    // A session that is forgotten takes its conflicts with it.
+    sessions.0.lock().unwrap().clear();
+    knowledge.remember(&sessions, 4).unwrap();
+    assert!(knowledge.conflicts(true).unwrap().is_empty());
+}
+
+#[test]
+fn a_later_decision_supersedes_an_earlier_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("project");
+    std::fs::create_dir_all(&root).unwrap();
+    std::fs::write(root.join("0001.md"), "# Use XML\n\nStatus: superseded by 0002\n\nMessages are written as XML.\n")
+        .unwrap();
+    std::fs::write(root.join("0002.md"), "# Use JSON\n\nMessages are written as JSON.\n").unwrap();
+    let mut knowledge = Knowledge::open_for(&Places::within(&folder.path().join("data")), &root).unwrap().0;
+    knowledge.index(None, Run { now: 1, stop: &Default::default(), tell: &mut |_| {} }).unwrap();
+    let sessions = Sessions::default();
+    let mut later = a_session();
+    later.iter_mut().for_each(|event| event.at = Timestamp(event.at.0 + 1_000));
+    sessions.0.lock().unwrap().push(("aaaaaaaaaaaa".to_owned(), a_session()));
+    sessions.0.lock().unwrap().push(("bbbbbbbbbbbb".to_owned(), later));
+    knowledge.remember(&sessions, 2).unwrap();
+    let hits = |text: &str| {
+        let query = Query { text: text.to_owned(), filter: Filter::default(), limit: 9, now: 1_760_000_000_000 };
+        knowledge.search(&query).unwrap().hits
+    };
+    let fresh = |text: &str, path: &str, kind: Kind| {
+        let found = hits(text).into_iter().find(|hit| hit.path == path && hit.kind == kind).unwrap();
+        found.freshness.value
+    };
+    assert!((fresh("how often to retry", "session:aaaaaaaaaaaa", Kind::Decision) - 0.1).abs() < 1e-6);
+    assert!(fresh("how often to retry", "session:bbbbbbbbbbbb", Kind::Decision) > 0.9);
+    assert!((fresh("messages are written", "0001.md", Kind::Paragraph) - 0.1).abs() < 1e-6);
+    assert!(fresh("messages are written", "0002.md", Kind::Paragraph) > 0.2);
+}

@@ -22,7 +22,7 @@ const MOST_THREADS: usize = 8;
 /// A file changed this shortly before it was read may be changed again without its time showing it.
 const UNSURE_MS: i64 = 50;
 /// Changes whenever files are taken apart in another way: then all are read again.
-const READER: u32 = 3;
+const READER: u32 = 4;
 /// How often people are told how far it is.
 const TELL: Duration = Duration::from_millis(100);
 

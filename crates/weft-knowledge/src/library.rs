@@ -170,7 +170,7 @@ impl Knowledge {
         })
     }
 
-    fn text_of(&self, node: NodeId) -> Result<String, KnowledgeError> {
+    pub(crate) fn text_of(&self, node: NodeId) -> Result<String, KnowledgeError> {
         let mut text = String::new();
         for chunk in self.tables.chunks_of(node)? {
             let part = self.tables.chunk(chunk)?.map(|chunk| chunk.text).unwrap_or_default();

@@ -31,6 +31,8 @@ pub struct Node {
     pub time: Option<i64>,
     /// Of a PDF, counted from one.
     pub page: Option<u32>,
+    /// Why it should not be relied on.
+    pub warning: Option<String>,
 }
 
 impl Node {
@@ -48,6 +50,7 @@ impl Node {
             paragraph: None,
             time: None,
             page: None,
+            warning: None,
         }
     }
 }

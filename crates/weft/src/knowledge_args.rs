@@ -164,6 +164,36 @@ pub enum KnowledgeCommand {
         #[arg(long)]
         json: bool,
     },
+    /// What contradicts each other: between documents, sessions and code
+    Conflicts {
+        /// Compare all documents with each other first
+        #[arg(long)]
+        find: bool,
+        /// Settle the conflict of this number
+        #[arg(long, value_name = "NUMBER", requires = "resolution")]
+        settle: Option<i64>,
+        /// How it was settled
+        #[arg(long = "as", value_name = "WORDS")]
+        resolution: Option<String>,
+        /// Settled ones too
+        #[arg(long)]
+        all: bool,
+        /// One JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// What is worth a model's room: the best that fits into so many tokens
+    Context {
+        /// What it is about
+        #[arg(value_name = "QUERY", required = true)]
+        query: Vec<String>,
+        /// The room
+        #[arg(long, value_name = "N", default_value_t = 8000)]
+        tokens: usize,
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
     /// How healthy the code is: maturity, consistency, coverage, debt
     Health {
         /// A folder or file; everything if left out

@@ -54,6 +54,7 @@ fn build(path: &str, language: Language, blocks: &[Block]) -> Parsed {
     if let Some(title) = blocks.iter().find(|block| matches!(block.shape, Shape::Heading(_))) {
         document.doc = cut_at(&title.text, LONGEST_NAME).to_owned();
     }
+    document.warning = superseded(blocks);
     let mut builder = Builder {
         parsed: Parsed::new(Domain::Documents, Some(language), document),
         sections: Vec::new(),
@@ -64,6 +65,28 @@ fn build(path: &str, language: Language, blocks: &[Block]) -> Parsed {
         builder.add(block);
     }
     builder.parsed
+}
+
+/// What the beginning of a document says of its own end: "Superseded by ADR 7", "Status: deprecated".
+fn superseded(blocks: &[Block]) -> Option<String> {
+    const SAYING: [&str; 6] = [
+        "superseded by",
+        "replaced by",
+        "status: superseded",
+        "status: deprecated",
+        "status: obsolete",
+        "status: withdrawn",
+    ];
+    const BEGINNING: usize = 8;
+    let lines = blocks.iter().take(BEGINNING).flat_map(|block| block.text.lines());
+    // A sentence about something else that was superseded is longer.
+    let mut short = lines.filter(|line| line.len() <= LONGEST_NAME / 2);
+    let said = short.find(|line| {
+        let lower = line.trim().trim_start_matches(['*', '_', '-', ' ']).to_lowercase().replace("**", "");
+        SAYING.iter().any(|saying| lower.starts_with(saying))
+            || lower.starts_with("status") && SAYING.iter().any(|saying| lower.contains(saying))
+    });
+    said.map(|line| line.trim().to_owned())
 }
 
 struct Builder {

@@ -4,13 +4,12 @@
 use serde::Serialize;
 
 use super::Question;
-use crate::chunk::{Chunk, Domain, Kind, Language};
+use crate::chunk::{Chunk, ChunkId, Domain, Kind, Language};
 use crate::code::words::cut_at;
 use crate::rank::{Parts, Ranked};
 
 const SNIPPET_LINES: usize = 4;
 const LONGEST_SNIPPET: usize = 400;
-const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// One object of `weft search --json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,6 +33,10 @@ pub struct Hit {
     /// From 0 to 100: code is what it says, a document may be wrong.
     pub trust: u8,
     pub freshness: Freshness,
+    /// Borne out by the code, as code itself is.
+    pub verified: bool,
+    #[serde(skip)]
+    pub(crate) id: ChunkId,
 }
 
 /// How much a hit can have aged.
@@ -47,9 +50,9 @@ pub struct Freshness {
 }
 
 impl Hit {
-    pub(super) fn new(chunk: Chunk, ranked: Ranked, question: &Question, freshness: Freshness, now: i64) -> Self {
+    pub(super) fn new(chunk: Chunk, ranked: Ranked, question: &Question, judged: (u8, Freshness, bool)) -> Self {
         let snippet = snippet(&chunk.text, &question.telling_words());
-        let trust = trust(&chunk, now);
+        let (trust, freshness, verified) = judged;
         Self {
             line: chunk.place.first_line(),
             end_line: chunk.place.last_line(),
@@ -65,39 +68,9 @@ impl Hit {
             snippet,
             trust,
             freshness,
+            verified,
+            id: chunk.id,
         }
-    }
-}
-
-/// The ladder of trust: code is verified by being there, documents are somebody's word, and what was
-/// said in a session counts less with time.
-fn trust(chunk: &Chunk, now: i64) -> u8 {
-    match chunk.domain {
-        Domain::Code => 100,
-        Domain::Documents => 70,
-        Domain::History => match (now - chunk.time) / DAY {
-            days if days < 7 => 80,
-            days if days < 30 => 60,
-            _ => 40,
-        },
-    }
-}
-
-pub(super) fn freshness(chunk: &Chunk, now: i64, changed: bool) -> Freshness {
-    if changed {
-        return Freshness { value: 0.5, warning: Some("changed since it was indexed") };
-    }
-    let days = ((now - chunk.time).max(0) / DAY) as f32;
-    match chunk.domain {
-        Domain::Code => Freshness { value: 1.0, warning: None },
-        Domain::Documents => Freshness {
-            value: (1.0 - 0.7 * days / 365.0).max(0.3),
-            warning: (days > 180.0).then_some("not changed for half a year"),
-        },
-        Domain::History => Freshness {
-            value: (1.0 - 0.8 * days / 180.0).max(0.2),
-            warning: (days > 30.0).then_some("more than a month ago"),
-        },
     }
 }
 

@@ -18,9 +18,10 @@ use std::path::Path;
 pub use self::hit::{Freshness, Hit};
 use self::names::NameHits;
 pub use self::question::Class;
-use crate::chunk::{Chunk, Kind};
+use crate::chunk::{Chunk, Domain, Kind};
 use crate::error::KnowledgeError;
 use crate::filter::Filter;
+use crate::judgement::{self, Verified};
 use crate::knowledge::Knowledge;
 use crate::rank::{self, Candidates, Weights};
 use crate::search::question::Question;
@@ -71,8 +72,8 @@ impl Knowledge {
                 continue;
             }
             let Some(chunk) = self.tables.chunk(ranked.id)? else { continue };
-            let Some(freshness) = self.freshness(&chunk, query.now, &mut disk)? else { continue };
-            hits.push(Hit::new(chunk, ranked, question, freshness, query.now));
+            let Some(judged) = self.judged(&chunk, query.now, &mut disk)? else { continue };
+            hits.push(Hit::new(chunk, ranked, question, judged));
         }
         Ok(Answer { class: question.class, hits })
     }
@@ -140,17 +141,16 @@ impl Knowledge {
         self.tables.in_file(&file.path, usize::MAX)
     }
 
-    /// How fresh a chunk is; nothing if its file is gone.
-    fn freshness(
+    /// How far a chunk is trusted, how fresh it is and whether it is borne out; nothing if its file is
+    /// gone.
+    fn judged(
         &self,
         chunk: &Chunk,
         now: i64,
         disk: &mut HashMap<String, Option<bool>>,
-    ) -> Result<Option<Freshness>, KnowledgeError> {
-        if chunk.domain == crate::Domain::History {
-            return Ok(Some(hit::freshness(chunk, now, false)));
-        }
+    ) -> Result<Option<(u8, Freshness, bool)>, KnowledgeError> {
         let changed = match disk.get(&chunk.path) {
+            _ if chunk.domain == Domain::History => Some(false),
             Some(changed) => *changed,
             None => {
                 let changed = self.changed_on_disk(&chunk.path)?;
@@ -158,7 +158,11 @@ impl Knowledge {
                 changed
             }
         };
-        Ok(changed.map(|changed| hit::freshness(chunk, now, changed)))
+        let Some(changed) = changed else { return Ok(None) };
+        let Some(standing) = self.tables.standing(chunk.id)? else { return Ok(None) };
+        let verified = chunk.domain == Domain::Code || standing.verified != Verified::No;
+        let freshness = judgement::freshness(chunk, now, changed, standing);
+        Ok(Some((judgement::trust(chunk, now, standing), freshness, verified)))
     }
 
     /// Whether a file was changed since it was taken in; nothing if it is gone.

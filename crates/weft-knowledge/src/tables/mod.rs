@@ -4,6 +4,7 @@
 //! killed process leaves whole files only. Nothing here reads a user's file.
 
 mod areas;
+mod judging;
 mod papers;
 mod schema;
 
@@ -18,6 +19,7 @@ use crate::error::KnowledgeError;
 use crate::parsed::Parsed;
 
 pub(crate) use self::areas::Outline;
+pub(crate) use self::judging::{Kept, Standing};
 pub use self::papers::Document;
 
 type Result<T> = std::result::Result<T, KnowledgeError>;
@@ -426,8 +428,8 @@ impl Tables {
 fn insert(change: &Connection, file: i64, generation: i64, modified: i64, parsed: &Parsed) -> Result<()> {
     let mut rows = Vec::with_capacity(parsed.nodes.len());
     let mut node = change.prepare_cached(
-        "INSERT INTO nodes (file, parent, domain, kind, name, context, signature, doc, first, last, paragraph, time, page) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        "INSERT INTO nodes (file, parent, domain, kind, name, context, signature, doc, first, last, paragraph, time, page, warning) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?;
     for found in &parsed.nodes {
         let parent: Option<i64> = found.parent.and_then(|parent| rows.get(parent).copied());
@@ -444,7 +446,8 @@ fn insert(change: &Connection, file: i64, generation: i64, modified: i64, parsed
             found.last,
             found.paragraph,
             found.time.unwrap_or(modified),
-            found.page
+            found.page,
+            found.warning
         ])?;
         rows.push(change.last_insert_rowid());
     }

@@ -6,7 +6,7 @@ use super::view::{View, count, flag, limit, word};
 use crate::chunk::{Domain, EdgeKind, Kind};
 use crate::error::KnowledgeError;
 use crate::graph::{Direction, Neighbour};
-use crate::search::Hit;
+use crate::search::{Hit, Query};
 use crate::tables::Symbol;
 
 type Answered = Result<String, KnowledgeError>;
@@ -127,6 +127,44 @@ pub(super) fn get_history_for_code(view: &View<'_>, input: &Value) -> Answered {
     let about = view.told(view.knowledge.documents_about(name)?);
     lines.extend(about.iter().take(limit(input)).map(neighbour));
     Ok(if lines.is_empty() { "No session or document speaks of it.".to_owned() } else { lines.join("\n") })
+}
+
+pub(super) fn smart_search(view: &View<'_>, input: &Value) -> Answered {
+    const USUAL_BUDGET: usize = 2_000;
+    let text = word(input, "query").unwrap_or_default().to_owned();
+    let query = Query { text, filter: view.filter(input), limit: limit(input), now: view.now };
+    let context = view.knowledge.context(&query, count(input, "token_budget", USUAL_BUDGET))?;
+    let mut parts = Vec::new();
+    for item in &context.items {
+        let hit = &item.hit;
+        let Some(path) = view.told_path(&hit.path) else { continue };
+        let id = hit.paragraph.as_ref().map(|id| format!(" [{id}]")).unwrap_or_default();
+        let warning = hit.freshness.warning.map(|warning| format!(", {warning}")).unwrap_or_default();
+        let head = format!("{path}:{}{id}  worth {:.2}, trust {}{warning}", hit.line, item.worth, hit.trust);
+        parts.push(format!("{head}\n{}", item.text));
+    }
+    for conflict in context.conflicts.iter().filter(|conflict| view.may_tell(conflict)) {
+        parts.push(format!("Conflict: {}", conflict.description));
+    }
+    parts.push(format!("[{} of {} tokens; {} more were found]", context.tokens, context.budget, context.left_out));
+    Ok(parts.join("\n\n"))
+}
+
+pub(super) fn list_conflicts(view: &View<'_>, _: &Value) -> Answered {
+    let conflicts = view.knowledge.conflicts(false)?;
+    let told = conflicts.iter().filter(|conflict| view.may_tell(conflict)).take(MOST_SYMBOLS);
+    let lines = told.map(|conflict| {
+        format!(
+            "{}  {}\n    {}  {}\n    {}  {}",
+            conflict.kind,
+            conflict.description,
+            conflict.one_at,
+            conflict.one_text,
+            conflict.other_at,
+            conflict.other_text
+        )
+    });
+    Ok(or_nothing(lines.collect()))
 }
 
 pub(super) fn assess_codebase_health(view: &View<'_>, input: &Value) -> Answered {

@@ -101,6 +101,22 @@ fn searches() -> Vec<Offer> {
             answer: answers::search_documents,
         },
         Offer {
+            name: "smart_search",
+            description: "The best of code, documents and history that fits into token_budget (2000 if left out), with trust, freshness and known conflicts.",
+            schema: schema(&["query"], json!({"query": text(), "token_budget": number(), "path": text()})),
+            summary: "Gather what is known of",
+            subject: "query",
+            answer: answers::smart_search,
+        },
+        Offer {
+            name: "list_conflicts",
+            description: "What is known to contradict each other and is not settled.",
+            schema: schema(&[], json!({})),
+            summary: "List the conflicts",
+            subject: "",
+            answer: answers::list_conflicts,
+        },
+        Offer {
             name: "search_history",
             description: "Search what earlier sessions did, decided and failed at.",
             schema: schema(
@@ -271,7 +287,7 @@ fn of_verification() -> Vec<Offer> {
 
 impl Offer {
     fn of_the_past(&self) -> bool {
-        ["search_history", "get_history_for_code"].contains(&self.name)
+        ["search_history", "get_history_for_code", "smart_search"].contains(&self.name)
     }
 }
 

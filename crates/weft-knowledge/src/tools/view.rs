@@ -8,6 +8,7 @@ use weft_tool::Context;
 use crate::error::KnowledgeError;
 use crate::filter::Filter;
 use crate::graph::Neighbour;
+use crate::judgement::Conflict;
 use crate::knowledge::Knowledge;
 use crate::search::{Hit, Query};
 
@@ -35,6 +36,21 @@ impl<'a> View<'a> {
     pub fn shown<'p>(&self, path: &'p str) -> Option<&'p str> {
         let shown = path.strip_prefix(&self.prefix)?;
         weft_tool::reading::may_read(self.context, shown).then_some(shown)
+    }
+
+    /// The same for a place in the past too, which has none in the workspace.
+    pub fn told_path<'p>(&self, path: &'p str) -> Option<&'p str> {
+        if path.starts_with("session:") { Some(path) } else { self.shown(path) }
+    }
+
+    /// Whether both sides of a conflict may be read.
+    pub fn may_tell(&self, conflict: &Conflict) -> bool {
+        let readable = |at: &str| {
+            let path =
+                at.split_once('#').map_or_else(|| at.rsplit_once(':').map_or(at, |(path, _)| path), |(path, _)| path);
+            at.is_empty() || self.told_path(path).is_some()
+        };
+        readable(&conflict.one_at) && readable(&conflict.other_at)
     }
 
     /// The filter that keeps to the workspace, and to a beginning of paths in it.

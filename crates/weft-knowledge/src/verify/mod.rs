@@ -25,6 +25,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use self::read::Statement;
+pub(crate) use self::read::sentences;
 pub use self::written::claims_in;
 
 /// One sentence of an answer, and the ids of the paragraphs that it cites.

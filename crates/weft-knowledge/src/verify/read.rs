@@ -49,7 +49,13 @@ pub(super) fn statements(text: &str) -> Vec<Statement<'_>> {
 }
 
 fn statement(text: &str) -> Statement<'_> {
-    let words = words(text);
+    let mut words = words(text);
+    // The paragraph's own number is no part of what it says.
+    if quantity::is_reference(&words, 0)
+        && let Some(number) = words.first_mut()
+    {
+        number.stem.clear();
+    }
     let (mut quantities, dates) = quantity::find(&words);
     let bounds = force::bounds(&words, &mut quantities);
     let mut seen = HashSet::new();
@@ -94,7 +100,7 @@ const ABBREVIATIONS: [&str; 24] = [
     "pp", "inc", "ltd", "co", "approx", "st", "resp",
 ];
 
-pub(super) fn sentences(text: &str) -> Vec<&str> {
+pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut begin = 0;
     let mut letters = text.char_indices().peekable();

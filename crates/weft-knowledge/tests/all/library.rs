@@ -132,3 +132,26 @@ fn tables_of_the_version_before_are_brought_up() {
     let (knowledge, _) = world.index();
     assert_eq!(knowledge.paragraphs("contract.md#4.1", None).unwrap().len(), 1);
 }
+
+#[test]
+fn documents_that_contradict_each_other_are_found() {
+    let world = World::new();
+    world.write("a.md", "# A\n\n1.1 Files shall be kept for five years.\n\n1.2 Visitors may enter.\n");
+    world.write("b.md", "# B\n\n2.1 Files shall be kept for seven years.\n\n2.2 Contracts are signed.\n");
+    let (mut knowledge, _) = world.index();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    assert_eq!(knowledge.find_conflicts(1, &stop).unwrap(), 1);
+    assert_eq!(knowledge.find_conflicts(2, &stop).unwrap(), 0, "found once");
+    let conflict = knowledge.conflicts(false).unwrap().remove(0);
+    let mut places = [conflict.one_at.as_str(), conflict.other_at.as_str()];
+    places.sort_unstable();
+    assert_eq!(places, ["a.md#1.1", "b.md#2.1"]);
+    assert!(knowledge.settle(conflict.id, "seven it is", 3).unwrap());
+    // Read again, and found again: it stays settled.
+    world.write("b.md", "# B\n\n2.1 Files shall be kept for seven years.\n\n2.2 Contracts are signed. Twice.\n");
+    let mut knowledge = world.index().0;
+    assert!(knowledge.conflicts(true).unwrap().is_empty(), "gone with the file");
+    assert_eq!(knowledge.find_conflicts(4, &stop).unwrap(), 1);
+    assert!(knowledge.conflicts(false).unwrap().is_empty());
+    assert_eq!(knowledge.conflicts(true).unwrap()[0].resolution.as_deref(), Some("seven it is"));
+}

@@ -231,6 +231,22 @@ fn an_agent_adds_to_what_is_known_if_its_role_lets_it() {
 }
 
 #[test]
+fn conflicts_are_found_and_settled() {
+    let world = World::new(Vec::new());
+    let write = |path: &str, text: &str| std::fs::write(world.folder.path().join(path), text).unwrap();
+    write("a.md", "# A\n\n1.1 Files shall be kept for five years.\n");
+    write("b.md", "# B\n\n2.1 Files shall be kept for seven years.\n");
+    world.weft(&["index"]).expect(0);
+    world.weft(&["knowledge", "conflicts"]).expect(0).says("Nothing");
+    world.weft(&["knowledge", "conflicts", "--find"]).expect(0).says("a.md#1.1").says("seven years");
+    world.weft(&["knowledge", "conflicts", "--settle", "1", "--as", "seven it is"]).expect(0);
+    world.weft(&["knowledge", "conflicts"]).expect(0).says("Nothing");
+    world.weft(&["knowledge", "conflicts", "--all"]).expect(0).says("seven it is");
+    world.weft(&["knowledge", "conflicts", "--settle", "99", "--as", "x"]).expect(1);
+    world.weft(&["knowledge", "context", "--tokens", "500", "how long are files kept"]).expect(0).says("five years");
+}
+
+#[test]
 fn the_health_of_code_is_told() {
     let world = World::new(Vec::new());
     files(&world, 3);

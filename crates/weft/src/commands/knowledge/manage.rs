@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use weft_knowledge::embed::{Installed, Which, install};
 use weft_tool::process::{self, Program, Spec};
 
-use super::{health, known, papers, places};
+use super::{health, judgement, known, papers, places};
 use crate::exit::Exit;
 use crate::knowledge_args::KnowledgeCommand;
 use crate::out;
@@ -26,6 +26,10 @@ pub async fn run(command: KnowledgeCommand) -> anyhow::Result<Exit> {
         KnowledgeCommand::Export { output } => export(output.as_deref()),
         KnowledgeCommand::Documents { json } => papers::documents(json),
         KnowledgeCommand::Paragraph { id, depth, json } => papers::paragraph(&id, depth, json),
+        KnowledgeCommand::Conflicts { find, settle, resolution, all, json } => {
+            judgement::conflicts(find, settle.zip(resolution), all, json)
+        }
+        KnowledgeCommand::Context { query, tokens, json } => judgement::context(&query.join(" "), tokens, json),
         KnowledgeCommand::Health { path, json } => health::run(path.as_deref(), json),
         KnowledgeCommand::Verify { file, json } => papers::verify(file.as_deref(), json),
         KnowledgeCommand::Setup { wheel, minilm } => {

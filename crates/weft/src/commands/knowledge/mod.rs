@@ -3,6 +3,7 @@
 mod graph;
 mod health;
 mod index;
+mod judgement;
 mod manage;
 mod papers;
 mod search;

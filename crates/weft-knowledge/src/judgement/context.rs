@@ -1,0 +1,76 @@
+//! What is worth a model's room: the best of what a search found, by how well it fits, how far it can be
+//! trusted, how fresh it is and whether the code bears it out.
+
+use serde::Serialize;
+
+use super::Conflict;
+use crate::code::words::cut_at;
+use crate::error::KnowledgeError;
+use crate::knowledge::Knowledge;
+use crate::search::{Hit, Query};
+
+/// What counts how much; together one.
+const FITS: f32 = 0.35;
+const TRUST: f32 = 0.25;
+const FRESH: f32 = 0.25;
+const VERIFIED: f32 = 0.15;
+/// What scores less is left out whatever room there is.
+const FLOOR: f32 = 0.3;
+/// A token has about so many letters.
+const LETTERS: usize = 4;
+const LONGEST_TEXT: usize = 1_000;
+const CANDIDATES: usize = 50;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Context {
+    pub items: Vec<ContextItem>,
+    pub tokens: usize,
+    pub budget: usize,
+    /// Found, and left out for lack of room or of worth.
+    pub left_out: usize,
+    /// Between what was chosen and something else.
+    pub conflicts: Vec<Conflict>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ContextItem {
+    /// Between zero and one.
+    pub worth: f32,
+    pub tokens: usize,
+    pub text: String,
+    #[serde(flatten)]
+    pub hit: Hit,
+}
+
+impl Knowledge {
+    /// The best that fits into so many tokens. What is too large for the room that is left is passed
+    /// over, so that smaller things still find theirs.
+    pub fn context(&self, query: &Query, budget: usize) -> Result<Context, KnowledgeError> {
+        let wide = Query { limit: query.limit.max(CANDIDATES), ..query.clone() };
+        let mut items = Vec::new();
+        for hit in self.search(&wide)?.hits {
+            let text = self.tables.chunk(hit.id)?.map(|chunk| cut_at(&chunk.text, LONGEST_TEXT).to_owned());
+            let Some(text) = text else { continue };
+            let tokens = (text.chars().count() + hit.path.len()).div_ceil(LETTERS);
+            items.push(ContextItem { worth: worth(&hit), tokens, text, hit });
+        }
+        let found = items.len();
+        items.retain(|item| item.worth >= FLOOR);
+        items.sort_by(|one, other| other.worth.total_cmp(&one.worth));
+        let mut left = budget;
+        items.retain(|item| {
+            let fits = item.tokens <= left;
+            left -= if fits { item.tokens } else { 0 };
+            fits
+        });
+        let chosen = |at: &str| items.iter().any(|item| !at.is_empty() && at.starts_with(item.hit.path.as_str()));
+        let mut conflicts = self.tables.conflicts(false)?;
+        conflicts.retain(|conflict| chosen(&conflict.one_at) || chosen(&conflict.other_at));
+        Ok(Context { left_out: found - items.len(), tokens: budget - left, budget, items, conflicts })
+    }
+}
+
+fn worth(hit: &Hit) -> f32 {
+    let verified = if hit.verified { VERIFIED } else { 0.0 };
+    (FITS * hit.score + TRUST * f32::from(hit.trust) / 100.0 + FRESH * hit.freshness.value + verified).min(1.0)
+}

@@ -1,0 +1,121 @@
+//! How far what is known can be relied on: whose word it is, how old, whether the code bears it out,
+//! and what contradicts it.
+//!
+//! Where to go next: `firewall` checks what sessions claimed before it counts as known, `conflicts`
+//! finds what contradicts what, `context` chooses what is worth a model's room.
+
+mod conflicts;
+mod context;
+mod firewall;
+
+use serde::Serialize;
+
+pub use self::context::{Context, ContextItem};
+use crate::chunk::{Chunk, Domain, stored_enum};
+use crate::search::Freshness;
+use crate::tables::{NodeId, Standing};
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+/// What was said and not borne out.
+const UNVERIFIED: u8 = 20;
+
+stored_enum! {
+    /// What a node was checked against.
+    Verified {
+        No = 0, "no";
+        ByCode = 1, "code";
+        ByHistory = 2, "history";
+        ByPerson = 3, "person";
+    }
+}
+
+stored_enum! {
+    ConflictKind {
+        /// The same was said differently at different times.
+        Temporal = 0, "temporal";
+        /// What was said is not what the code says.
+        Mismatch = 1, "mismatch";
+        /// Two sources say different things.
+        Semantic = 2, "semantic";
+    }
+}
+
+/// What a claim rests on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Provenance {
+    pub domain: Domain,
+    pub claim: String,
+    pub path: String,
+    pub line: u32,
+    pub confidence: f32,
+}
+
+/// Two things that cannot both be right.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Conflict {
+    pub id: i64,
+    pub kind: ConflictKind,
+    pub subject: String,
+    /// Where the first stands.
+    pub one_at: String,
+    pub one_text: String,
+    /// Where the other stands; empty where it is that nothing bears the first out.
+    pub other_at: String,
+    pub other_text: String,
+    pub description: String,
+    pub detected_at: i64,
+    /// How a person settled it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<String>,
+    #[serde(skip)]
+    pub(crate) one: NodeId,
+    #[serde(skip)]
+    pub(crate) other: Option<NodeId>,
+    /// The same for the same two texts, whatever their rows.
+    #[serde(skip)]
+    pub(crate) mark: String,
+}
+
+/// The ladder of trust: code is verified by being there, documents are somebody's word, and what was
+/// said in a session counts less with time, and least where the code does not bear it out.
+pub(crate) fn trust(chunk: &Chunk, now: i64, standing: Standing) -> u8 {
+    match chunk.domain {
+        Domain::Code => 100,
+        Domain::Documents => 70,
+        Domain::History if standing.doubted => UNVERIFIED,
+        Domain::History => match (now - chunk.time) / DAY {
+            days if days < 7 => 80,
+            days if days < 30 => 60,
+            _ => 40,
+        },
+    }
+}
+
+pub(crate) fn freshness(chunk: &Chunk, now: i64, changed: bool, standing: Standing) -> Freshness {
+    if standing.superseded {
+        return Freshness { value: 0.1, warning: Some("superseded by something later") };
+    }
+    if changed {
+        return Freshness { value: 0.5, warning: Some("changed since it was indexed") };
+    }
+    let days = ((now - chunk.time).max(0) / DAY) as f32;
+    match chunk.domain {
+        Domain::Code => Freshness { value: 1.0, warning: None },
+        Domain::Documents => Freshness {
+            value: (1.0 - 0.7 * days / 365.0).max(0.3),
+            warning: (days > 180.0).then_some("not changed for half a year"),
+        },
+        Domain::History => Freshness {
+            value: (1.0 - 0.8 * days / 180.0).max(0.2),
+            warning: if standing.doubted {
+                Some("not borne out by the code")
+            } else {
+                (days > 30.0).then_some("more than a month ago")
+            },
+        },
+    }
+}
+
+#[cfg(test)]
+#[path = "judgement_tests.rs"]
+mod tests;

@@ -1,0 +1,78 @@
+//! `weft knowledge conflicts` and `weft knowledge context`.
+
+use std::sync::atomic::AtomicBool;
+
+use weft_knowledge::{Conflict, Filter, Query};
+
+use super::{known, now, remember};
+use crate::exit::Exit;
+use crate::out;
+use crate::show::plain::plain_words;
+use crate::show::rows::note;
+use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, PLAIN};
+
+pub fn conflicts(find: bool, settle: Option<(i64, String)>, all: bool, json: bool) -> anyhow::Result<Exit> {
+    let mut knowledge = known(None)?;
+    if let Some((number, resolution)) = settle {
+        anyhow::ensure!(knowledge.settle(number, &resolution, now())?, "there is no conflict {number}");
+        out::tell(&note("It is settled.", &out::look_stderr()));
+        return Ok(Exit::Done);
+    }
+    if find {
+        remember(&mut knowledge);
+        knowledge.find_conflicts(now(), &AtomicBool::new(false))?;
+    }
+    let conflicts = knowledge.conflicts(all)?;
+    if json {
+        conflicts.iter().for_each(out::json_line);
+        return Ok(Exit::Done);
+    }
+    if conflicts.is_empty() {
+        let words = "Nothing is known to contradict each other. `--find` compares all documents.";
+        out::print(&note(words, &out::look_stdout()));
+    }
+    for conflict in &conflicts {
+        out::print(&rows(conflict));
+    }
+    Ok(Exit::Done)
+}
+
+fn rows(conflict: &Conflict) -> Vec<Line> {
+    let head = Line::new(format!("{}  ", conflict.id), DIM).with(plain_words(&conflict.description), BOLD);
+    let mut rows = vec![head.with(format!("  {}", conflict.kind), DIM)];
+    for (at, text) in [(&conflict.one_at, &conflict.one_text), (&conflict.other_at, &conflict.other_text)] {
+        if !at.is_empty() {
+            let line = Line::new(plain_words(at), CODE).with(format!("  {}", plain_words(text)), PLAIN);
+            rows.push(line.indented(GUTTER));
+        }
+    }
+    if let Some(resolution) = &conflict.resolution {
+        rows.push(Line::new(format!("Settled: {}", plain_words(resolution)), DIM).indented(GUTTER));
+    }
+    rows.push(Line::blank());
+    rows
+}
+
+pub fn context(query: &str, tokens: usize, json: bool) -> anyhow::Result<Exit> {
+    let mut knowledge = known(None)?;
+    remember(&mut knowledge);
+    let query = Query { text: query.to_owned(), filter: Filter::default(), limit: 50, now: now() };
+    let context = knowledge.context(&query, tokens)?;
+    if json {
+        out::json_line(&context);
+        return Ok(Exit::Done);
+    }
+    for item in &context.items {
+        let hit = &item.hit;
+        let head = Line::new(plain_words(&format!("{}:{}", hit.path, hit.line)), CODE);
+        let about = format!("  worth {:.2}, trust {}, freshness {:.2}", item.worth, hit.trust, hit.freshness.value);
+        let text = item.text.lines().map(|line| Line::new(plain_words(line), PLAIN).indented(GUTTER));
+        let mut rows = vec![head.with(about, DIM)];
+        rows.extend(text);
+        rows.push(Line::blank());
+        out::print(&rows);
+    }
+    let words = format!("{} of {} tokens; {} more were found.", context.tokens, context.budget, context.left_out);
+    out::print(&note(&words, &out::look_stdout()));
+    Ok(if context.items.is_empty() { Exit::Failed } else { Exit::Done })
+}
