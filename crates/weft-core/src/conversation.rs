@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::ask::{Answer, Ask, AskKind};
-use crate::event::{Access, Compacted, Delivery, Event, Outcome, Output, Plan};
+use crate::event::{Access, Compacted, Delivery, Event, FlowEnded, Outcome, Output, Plan};
 use crate::id::{AskId, CallId, InputId};
 use crate::message::{Entry, Message, Part, ToolCall, ToolResult, UserPart, calls_of};
 
@@ -73,6 +73,8 @@ pub struct Conversation {
     pub entries: Vec<Arc<Entry>>,
     pub queue: Vec<Queued>,
     pub calls: Vec<CallProgress>,
+    /// A flow is at work: what its stages ask and are answered is not part of the conversation.
+    staged: bool,
 }
 
 impl PartialEq for Conversation {
@@ -87,9 +89,19 @@ impl PartialEq for Conversation {
 /// What folding an event did to the conversation.
 pub(crate) enum Change {
     None,
-    Added { tokens: u64 },
-    Replaced { tokens: u64 },
-    RoundDone { tokens: u64, all_failed: bool, fingerprint: u64 },
+    Added {
+        tokens: u64,
+    },
+    Replaced {
+        tokens: u64,
+    },
+    RoundDone {
+        tokens: u64,
+        all_failed: bool,
+        fingerprint: u64,
+    },
+    /// The calls of a flow's step are done.
+    StepDone,
 }
 
 impl Conversation {
@@ -135,25 +147,15 @@ impl Conversation {
             }
             Event::TurnStarted(started) => self.take(seq, &started.inputs),
             Event::RoundStarted(started) => self.take(seq, &started.steered),
+            Event::RoundAnswered(_) if self.staged => Change::None,
             Event::RoundAnswered(answered) => {
-                self.calls = calls_of(&answered.parts)
-                    .enumerate()
-                    .map(|(index, call)| CallProgress {
-                        call: call.clone(),
-                        plan: answered
-                            .plan
-                            .get(index)
-                            .cloned()
-                            .unwrap_or(Plan { access: Access::Run, idempotent: false }),
-                        stage: Stage::Pending,
-                        approved: None,
-                    })
-                    .collect();
+                self.calls = in_order(calls_of(&answered.parts), &answered.plan);
                 if answered.parts.is_empty() {
                     return Change::None;
                 }
                 self.push(seq, seq, Message::Assistant(answered.parts.clone()))
             }
+            Event::RoundFailed(_) if self.staged => Change::None,
             Event::RoundFailed(failed) => {
                 // What the model had said when it was stopped stays said.
                 if failed.failure.kind == crate::FailureKind::Cancelled && !failed.partial.trim().is_empty() {
@@ -180,6 +182,21 @@ impl Conversation {
             Event::AskWithdrawn(withdrawn) => self.close_ask(withdrawn.ask, false),
             Event::Compacted(compacted) => self.compact(seq, compacted),
             Event::FilesRestored(restored) => self.push(seq, seq, Message::user(restored.notice())),
+            Event::FlowStarted(_) | Event::FlowContinued(_) => {
+                self.staged = true;
+                Change::None
+            }
+            Event::TurnEnded(_) => {
+                self.staged = false;
+                Change::None
+            }
+            Event::StageCalls(made) => {
+                self.calls = in_order(made.calls.iter(), &made.plan);
+                if self.calls.is_empty() { Change::StepDone } else { Change::None }
+            }
+            Event::FlowResumed(resumed) => self.drop_queued(&resumed.inputs),
+            Event::BreakoutAsked(asked) => self.drop_queued(&asked.inputs),
+            Event::FlowEnded(ended) => self.flow_ended(seq, ended),
             Event::SessionStarted(_)
             | Event::TitleSet(_)
             | Event::ModeSet(_)
@@ -187,7 +204,12 @@ impl Conversation {
             | Event::LimitsSet(_)
             | Event::GrantGiven(_)
             | Event::StopRequested(_)
-            | Event::TurnEnded(_)
+            | Event::StageStarted(_)
+            | Event::StageFinished(_)
+            | Event::StageSkipped(_)
+            | Event::StageFailed(_)
+            | Event::FlowPaused(_)
+            | Event::RepairStarted(_)
             | Event::CompactionStarted(_)
             | Event::Recovered(_)
             | Event::HookRan(_)
@@ -201,6 +223,28 @@ impl Conversation {
         let entry = Entry::new(seq, source, message);
         let tokens = entry.tokens;
         self.entries.push(entry);
+        Change::Added { tokens }
+    }
+
+    /// Replies to a flow's pause are answered by the flow.
+    fn drop_queued(&mut self, inputs: &[InputId]) -> Change {
+        self.queue.retain(|queued| !inputs.contains(&queued.id));
+        Change::None
+    }
+
+    /// What a run leaves behind: its document, and what the person said when they left it.
+    fn flow_ended(&mut self, seq: u64, ended: &FlowEnded) -> Change {
+        self.staged = false;
+        self.drop_queued(&ended.inputs);
+        let mut tokens = 0;
+        let left = ended.document.clone().unwrap_or_else(|| ended.summary.clone());
+        let said = ended.said.clone().map(Message::user);
+        let answer = Message::Assistant(vec![Part::Text { text: left }]);
+        for message in [Some(answer), said].into_iter().flatten() {
+            if let Change::Added { tokens: more } = self.push(seq, seq, message) {
+                tokens += more;
+            }
+        }
         Change::Added { tokens }
     }
 
@@ -254,6 +298,9 @@ impl Conversation {
             return Change::None;
         }
         let calls = std::mem::take(&mut self.calls);
+        if self.staged {
+            return Change::StepDone;
+        }
         let mut results = Vec::with_capacity(calls.len());
         let mut fingerprint = Fingerprint::new();
         let mut all_failed = true;
@@ -307,6 +354,20 @@ impl Conversation {
         self.entries.insert(0, summary);
         Change::Replaced { tokens: self.tokens() }
     }
+}
+
+/// Calls that nothing has been done about yet, each with what it touches.
+fn in_order<'a>(calls: impl Iterator<Item = &'a ToolCall>, plan: &[Plan]) -> Vec<CallProgress> {
+    let unknown = Plan { access: Access::Run, idempotent: false };
+    calls
+        .enumerate()
+        .map(|(index, call)| CallProgress {
+            call: call.clone(),
+            plan: plan.get(index).unwrap_or(&unknown).clone(),
+            stage: Stage::Pending,
+            approved: None,
+        })
+        .collect()
 }
 
 /// Strings longer than this are replaced by their size once they are on disk.

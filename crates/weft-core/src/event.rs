@@ -12,6 +12,10 @@ use serde_json::Value;
 use crate::ask::{Answer, Ask, Grant};
 use crate::failure::Failure;
 pub use crate::files::{FilesChanged, FilesRestored};
+pub use crate::flow::{
+    BreakoutAsked, FlowContinued, FlowEnded, FlowPaused, FlowResumed, FlowStarted, RepairStarted, StageCalls,
+    StageFailed, StageFinished, StageSkipped, StageStarted,
+};
 use crate::id::{AskId, CallId, InputId, SessionId};
 use crate::limits::Limits;
 use crate::message::{Image, Part, UserPart};
@@ -107,6 +111,18 @@ events! {
     31 FilesRestored,
     /// A model answered a source that asked it during a call.
     40 Sampled,
+    50 FlowStarted,
+    51 FlowContinued,
+    52 StageStarted,
+    53 StageCalls,
+    54 StageFinished,
+    55 StageSkipped,
+    56 StageFailed,
+    57 FlowPaused,
+    58 FlowResumed,
+    59 BreakoutAsked,
+    60 RepairStarted,
+    61 FlowEnded,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -354,6 +370,9 @@ pub struct Output {
     /// Tools that the model has from now on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loads: Vec<String>,
+    /// The result for programs. A flow's stages read this; a model never sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
 }
 
 /// What a screen can show of a result beyond its summary.
@@ -485,6 +504,15 @@ pub enum EndReason {
     ModelFailed {
         failure: Failure,
     },
+    /// A stage of a flow could not go on.
+    StageFailed {
+        stage: String,
+        message: String,
+    },
+    /// The next call of a flow could have cost more than its budget.
+    FlowBudget {
+        limit: Cost,
+    },
 }
 
 /// How a turn ended, where it does not matter why.
@@ -510,7 +538,9 @@ impl EndReason {
             | Self::CostLimit { .. }
             | Self::AllToolsFailed { .. }
             | Self::Stuck { .. }
-            | Self::ModelFailed { .. } => Ending::Early,
+            | Self::ModelFailed { .. }
+            | Self::StageFailed { .. }
+            | Self::FlowBudget { .. } => Ending::Early,
         }
     }
 
@@ -563,6 +593,15 @@ impl std::fmt::Display for EndReason {
                 )
             }
             Self::ModelFailed { failure } => write!(f, "{} {}", failure.message, failure.advice()),
+            Self::StageFailed { stage, message } => {
+                write!(f, "Stopped in the stage \"{stage}\": {message} `weft resume` tries it again.")
+            }
+            Self::FlowBudget { limit } => {
+                write!(
+                    f,
+                    "Stopped before the next call could exceed the budget of {limit}. Start it with a larger one."
+                )
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ pub mod conversation;
 pub mod event;
 pub mod failure;
 pub mod files;
+pub mod flow;
 pub mod form;
 pub mod id;
 pub mod limits;

@@ -11,6 +11,7 @@ use crate::conversation::Change;
 pub use crate::conversation::{CallProgress, Conversation, Queued, Stage};
 use crate::event::{EndReason, Event, Origin, Spent, StopCause};
 use crate::files::FileHistory;
+use crate::flow::Run;
 use crate::id::SessionId;
 use crate::limits::Limits;
 use crate::message::calls_of;
@@ -125,6 +126,9 @@ pub struct State {
     /// Which turns changed files, and can be taken back.
     #[serde(default)]
     pub files: FileHistory,
+    /// The last run of a flow.
+    #[serde(default)]
+    pub run: Option<Run>,
     #[serde(skip)]
     pub conversation: Conversation,
 }
@@ -155,6 +159,7 @@ impl State {
             context_from: 1,
             loaded: Vec::new(),
             files: FileHistory::default(),
+            run: None,
             conversation: Conversation::default(),
         }
     }
@@ -165,6 +170,7 @@ impl State {
         self.seq = seq;
         self.updated_at = at;
         self.apply_facts(at, event);
+        crate::flow::apply(&mut self.run, seq, at, event);
         let change = self.conversation.apply(seq, event);
         self.settle(seq, event, change);
         self.count_waiting(before, at, event);
@@ -327,7 +333,25 @@ impl State {
                     add_new(&mut self.loaded, &shorthand.loads);
                 }
             }
-            Event::InputWithdrawn(_)
+            Event::StageCalls(made) => {
+                self.phase = if made.calls.is_empty() { Phase::Ready } else { Phase::Tools };
+                if let Some(turn) = &mut self.turn {
+                    let calls = u32::try_from(made.calls.len()).unwrap_or(u32::MAX);
+                    turn.tool_calls = turn.tool_calls.saturating_add(calls);
+                }
+            }
+            Event::FlowStarted(_)
+            | Event::FlowContinued(_)
+            | Event::StageStarted(_)
+            | Event::StageFinished(_)
+            | Event::StageSkipped(_)
+            | Event::StageFailed(_)
+            | Event::FlowPaused(_)
+            | Event::FlowResumed(_)
+            | Event::BreakoutAsked(_)
+            | Event::RepairStarted(_)
+            | Event::FlowEnded(_)
+            | Event::InputWithdrawn(_)
             | Event::ToolStarted(_)
             | Event::AskRaised(_)
             | Event::AskAnswered(_)
@@ -342,6 +366,12 @@ impl State {
     fn settle(&mut self, seq: u64, event: &Event, change: Change) {
         match change {
             Change::None => {}
+            Change::StepDone => {
+                self.phase = Phase::Ready;
+                if let Some(run) = &mut self.run {
+                    run.calls_done();
+                }
+            }
             Change::Added { tokens } => {
                 // A reported count includes the prompt and the tools, where it can be trusted.
                 self.estimated_tokens = self.estimated_tokens.saturating_add(tokens);

@@ -11,18 +11,21 @@
 //! ```
 
 mod files;
+mod flow;
 mod inquiry;
+mod tools;
 
 use std::collections::{HashMap, HashSet};
 
 use crate::ask::{Answer, Ask, AskKind, Choice};
 use crate::event::{
-    AskAnswered, AskRaised, AskWithdrawn, Compacted, CompactionCause, CompactionStarted, Delivery, EndReason, Event,
+    AskAnswered, Compacted, CompactionCause, CompactionStarted, Delivery, EndReason, Event,
     FilesChanged, FilesRestored, GrantGiven, HookRan, InputReceived, InputWithdrawn, LimitsSet, ModeSet, ModelSet,
     Outcome, Output, Recovered, RoundAnswered, RoundFailed, RoundStarted, Sampled, SessionStarted, Shorthand, Spent,
-    StopCause, StopReason, StopRequested, TitleSet, ToolFinished, ToolStarted, TurnEnded, TurnStarted, Withdrawn,
+    StopCause, StopReason, StopRequested, TitleSet, TurnEnded, TurnStarted, Withdrawn,
 };
 use crate::failure::{Failure, FailureKind};
+use crate::flow::{FlowContinued, FlowStarted, Work};
 use crate::id::{AskId, CallId, InputId};
 use crate::limits::Limits;
 use crate::message::{Part, ToolCall, UserPart, calls_of};
@@ -41,6 +44,14 @@ pub enum Input {
         delivery: Delivery,
         shorthand: Option<Shorthand>,
     },
+    /// Starts a run of a flow with something said, as a turn of its own.
+    StartFlow {
+        id: InputId,
+        content: Vec<UserPart>,
+        flow: Box<FlowStarted>,
+    },
+    /// What the stage under way needs next.
+    Staged(Work),
     /// Takes back something that is still queued.
     Withdraw {
         id: InputId,
@@ -122,6 +133,9 @@ pub enum Effect {
     Compact {
         cause: CompactionCause,
     },
+    /// Work out what the flow's stage needs next. Has no effect outside and may be done before the
+    /// events are durable.
+    Stage,
 }
 
 /// What the guard says of a call.
@@ -200,6 +214,8 @@ impl Machine {
             Input::Submit { id, content, delivery, shorthand } => {
                 self.submit(InputReceived { input: id, content, delivery, shorthand });
             }
+            Input::StartFlow { id, content, flow } => self.start_flow(id, content, *flow)?,
+            Input::Staged(work) => self.staged(work),
             Input::Withdraw { id } => self.withdraw(id)?,
             Input::Continue => self.carry_on()?,
             Input::Answered(answered) => self.answered(answered),
@@ -242,7 +258,7 @@ impl Machine {
         }
         self.emit(received);
         match self.state.phase {
-            Phase::Idle => self.start_turn(),
+            Phase::Idle => self.start_turn(None),
             Phase::Tools if superseding => self.close_asks(Withdrawn::Superseded),
             Phase::Ready | Phase::Calling | Phase::Retrying { .. } | Phase::Tools | Phase::Compacting => {}
         }
@@ -259,10 +275,11 @@ impl Machine {
     fn carry_on(&mut self) -> Result<(), Rejected> {
         let unfinished = self.state.last_end.as_ref().is_some_and(|end| *end != EndReason::Completed);
         let queued = !self.state.conversation.queue.is_empty();
-        if self.state.phase != Phase::Idle || !(unfinished || queued) {
+        let run = self.state.run.as_ref().filter(|run| run.ended.is_none()).map(|run| run.number);
+        if self.state.phase != Phase::Idle || !(unfinished || queued || run.is_some()) {
             return Err(Rejected::NothingToContinue);
         }
-        self.start_turn();
+        self.start_turn(run);
         Ok(())
     }
 
@@ -412,9 +429,13 @@ impl Machine {
 
     // ---- turns and rounds
 
-    fn start_turn(&mut self) {
+    /// `run`: a run that had stopped is carried on in it.
+    fn start_turn(&mut self, run: Option<u32>) {
         let inputs = self.state.conversation.queue.iter().map(|queued| queued.id).collect();
         self.emit(TurnStarted { turn: self.state.turns.saturating_add(1), inputs });
+        if let Some(run) = run {
+            self.emit(FlowContinued { run });
+        }
         self.next_round();
     }
 
@@ -422,6 +443,9 @@ impl Machine {
     fn next_round(&mut self) {
         if let Some(reason) = self.over_limit() {
             return self.end_turn(reason);
+        }
+        if self.in_flow() {
+            return self.next_stage();
         }
         let compacted = self.state.turn.as_ref().is_some_and(|turn| turn.compactions > 0);
         if self.state.context_tokens >= self.compact_at && !compacted && self.state.conversation.entries.len() > 2 {
@@ -432,14 +456,11 @@ impl Machine {
     }
 
     fn call(&mut self, round: u32, attempt: u32) {
-        let steered = self
-            .state
-            .conversation
-            .queue
-            .iter()
-            .filter(|queued| queued.delivery == Delivery::Steer)
-            .map(|queued| queued.id)
-            .collect();
+        // What is said while a flow runs is for the conversation, not for the call of a stage.
+        let takes = !self.in_flow();
+        let queue = self.state.conversation.queue.iter();
+        let steered =
+            queue.filter(|queued| takes && queued.delivery == Delivery::Steer).map(|queued| queued.id).collect();
         self.emit(RoundStarted { round, attempt, model: self.state.model.clone(), steered });
         self.effects.push(Effect::CallModel);
     }
@@ -469,6 +490,9 @@ impl Machine {
     fn answered(&mut self, mut answered: RoundAnswered) {
         if self.state.phase != Phase::Calling {
             return;
+        }
+        if self.in_flow() {
+            return self.stage_answered(answered);
         }
         tell_apart(&mut answered.parts);
         let stop = answered.stop;
@@ -542,7 +566,7 @@ impl Machine {
         self.emit(TurnEnded { turn, reason });
         // What was said meanwhile is the next turn; a model that just failed is not asked again.
         if !self.state.conversation.queue.is_empty() && !failed {
-            self.start_turn();
+            self.start_turn(None);
         }
     }
 
@@ -579,182 +603,6 @@ impl Machine {
 
     fn stopping(&self) -> bool {
         self.stopping_cause().is_some()
-    }
-
-    // ---- tool calls
-
-    /// Asks the guard about every call that nothing holds back, and goes on when all are done.
-    fn advance(&mut self) {
-        if self.state.phase == Phase::Ready {
-            return self.next_round();
-        }
-        if self.state.phase != Phase::Tools {
-            return;
-        }
-        self.refuse_beyond_limit();
-        let conversation = &self.state.conversation;
-        let free: Vec<_> = conversation
-            .calls
-            .iter()
-            .enumerate()
-            .filter(|(index, _)| !conversation.is_blocked(*index))
-            .filter(|(_, progress)| matches!(progress.stage, Stage::Pending))
-            .map(|(_, progress)| (progress.call.clone(), progress.approved.clone()))
-            .collect();
-        for (call, approved) in free {
-            if let Some(approval) = approved {
-                self.start_tool(&call.id, approval.words);
-            } else if !self.preparing.contains_key(&call.id) {
-                self.questions += 1;
-                self.preparing.insert(call.id.clone(), self.questions);
-                self.effects.push(Effect::Prepare { call, question: self.questions });
-            }
-        }
-        if self.state.phase == Phase::Ready {
-            self.next_round();
-        }
-    }
-
-    /// Calls over the turn's limit are answered, not run.
-    fn refuse_beyond_limit(&mut self) {
-        let Some((turn, limit)) = self.state.turn.as_ref().zip(self.state.limits.tool_calls) else { return };
-        let excess = turn.tool_calls.saturating_sub(limit) as usize;
-        let calls = &self.state.conversation.calls;
-        let beyond: Vec<CallId> = calls
-            .iter()
-            .skip(calls.len().saturating_sub(excess))
-            .filter(|progress| matches!(progress.stage, Stage::Pending))
-            .map(|progress| progress.call.id.clone())
-            .collect();
-        for call in beyond {
-            let text = format!("Not run: this turn's limit of {limit} tool calls is reached.");
-            self.refuse(&call, Outcome::Denied, text, "Over the limit".to_owned());
-        }
-    }
-
-    fn prepared(&mut self, call: &CallId, question: u64, verdict: Verdict) {
-        if self.preparing.get(call) != Some(&question) {
-            return;
-        }
-        self.preparing.remove(call);
-        if !self.is_pending(call) {
-            return;
-        }
-        if self.stopping() {
-            self.stop_pending();
-            return;
-        }
-        match verdict {
-            Verdict::Run { summary } => self.start_tool(call, summary),
-            Verdict::Refuse { outcome, text, summary } => self.refuse(call, outcome, text, summary),
-            Verdict::Ask { ask, kind, question, deadline } => {
-                self.emit(AskRaised { ask: Ask { id: ask, call: call.clone(), kind, question, deadline } });
-            }
-        }
-        // Further answers of the guard are on their way; go on when the last one is in.
-        if self.preparing.is_empty() {
-            self.advance();
-        }
-    }
-
-    fn start_tool(&mut self, id: &CallId, summary: String) {
-        let Some(progress) = self.state.conversation.calls.iter().find(|progress| progress.call.id == *id) else {
-            return;
-        };
-        let (call, approved) = (progress.call.clone(), progress.approved.is_some());
-        self.emit(ToolStarted { call: id.clone(), tool: call.name.clone(), summary });
-        self.effects.push(Effect::RunTool { call, approved });
-    }
-
-    fn tool_done(&mut self, call: &CallId, outcome: Outcome, output: Output, millis: u64) {
-        let running = self
-            .state
-            .conversation
-            .calls
-            .iter()
-            .any(|progress| progress.call.id == *call && progress.stage.is_running());
-        if !running {
-            return;
-        }
-        self.close_inquiry_of(call);
-        self.finish(call, outcome, output, millis);
-        if self.stopping() {
-            self.stop_pending();
-        } else {
-            self.advance();
-        }
-    }
-
-    fn finish(&mut self, id: &CallId, outcome: Outcome, output: Output, millis: u64) {
-        let Some(call) = self.find(id) else { return };
-        self.emit(ToolFinished { call: id.clone(), tool: call.name, outcome, output, millis });
-    }
-
-    fn refuse(&mut self, call: &CallId, outcome: Outcome, text: String, summary: String) {
-        self.finish(call, outcome, Output { text, summary, ..Output::default() }, 0);
-    }
-
-    /// The turn is stopping: what has not started will not, and when nothing runs any more it ends.
-    fn stop_pending(&mut self) {
-        self.preparing.clear();
-        let pending: Vec<CallId> = self
-            .state
-            .conversation
-            .calls
-            .iter()
-            .filter(|progress| matches!(progress.stage, Stage::Pending))
-            .map(|progress| progress.call.id.clone())
-            .collect();
-        for call in pending {
-            self.refuse(&call, Outcome::Interrupted, "Not run: the turn was stopped.".to_owned(), "Not run".to_owned());
-        }
-        if let (Phase::Ready, Some(by)) = (self.state.phase, self.stopping_cause()) {
-            self.end_turn(stop_reason(by, &self.state));
-        }
-    }
-
-    fn close_asks(&mut self, why: Withdrawn) {
-        let open: Vec<Ask> = self.state.open_asks().cloned().collect();
-        for ask in open {
-            self.withdraw_ask(&ask, why);
-        }
-        if why != Withdrawn::Stopped {
-            self.advance();
-        }
-    }
-
-    fn withdraw_ask(&mut self, ask: &Ask, why: Withdrawn) {
-        let of_running_call = self.is_inquiry(ask.id);
-        self.emit(AskWithdrawn { ask: ask.id, why });
-        if of_running_call {
-            return;
-        }
-        let (outcome, text) = match why {
-            Withdrawn::Expired => (Outcome::Denied, "Not done: nobody answered in time."),
-            Withdrawn::Superseded => (
-                Outcome::Denied,
-                "Not done: the person did not answer this and said something else instead; see their next message.",
-            ),
-            Withdrawn::Stopped => (Outcome::Interrupted, "Not done: the turn was stopped."),
-        };
-        self.refuse(&ask.call, outcome, text.to_owned(), "No answer".to_owned());
-    }
-
-    fn find(&self, id: &CallId) -> Option<ToolCall> {
-        self.state
-            .conversation
-            .calls
-            .iter()
-            .find(|progress| progress.call.id == *id)
-            .map(|progress| progress.call.clone())
-    }
-
-    fn is_pending(&self, id: &CallId) -> bool {
-        self.state
-            .conversation
-            .calls
-            .iter()
-            .any(|progress| progress.call.id == *id && matches!(progress.stage, Stage::Pending))
     }
 }
 

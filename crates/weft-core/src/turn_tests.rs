@@ -150,6 +150,7 @@ fn short(effect: &Effect) -> String {
         Effect::RunTool { call, approved } => format!("run {}{}", call.id, if *approved { " (approved)" } else { "" }),
         Effect::CancelTools => "cancel tools".into(),
         Effect::Compact { .. } => "compact".into(),
+        Effect::Stage => "stage".into(),
     }
 }
 
@@ -618,7 +619,7 @@ impl World {
                     self.running.push(call.id);
                 }
                 Effect::Compact { .. } => self.compacting = true,
-                Effect::CancelModel | Effect::CancelTools => {}
+                Effect::CancelModel | Effect::CancelTools | Effect::Stage => {}
             }
         }
         Ok(())

@@ -342,8 +342,27 @@ fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
             details: Some(json!({ "interrupted": recovered.interrupted.len() })),
             ..new(Category::Session, "session.recovered", "recover")
         },
+        Event::FlowStarted(started) => Entry {
+            target: Some(started.title.clone()),
+            details: Some(json!({ "run": started.run, "budget": started.budget })),
+            ..new(Category::Session, "flow.started", &started.flow)
+        },
+        Event::FlowEnded(ended) => Entry {
+            details: Some(json!({ "run": ended.run, "end": ended.reason })),
+            ..new(Category::Session, "flow.ended", "end")
+        },
         // What is said is in the session's own log, and what tools do the guard tells.
         Event::InputReceived(_)
+        | Event::FlowContinued(_)
+        | Event::StageStarted(_)
+        | Event::StageCalls(_)
+        | Event::StageFinished(_)
+        | Event::StageSkipped(_)
+        | Event::StageFailed(_)
+        | Event::FlowPaused(_)
+        | Event::FlowResumed(_)
+        | Event::BreakoutAsked(_)
+        | Event::RepairStarted(_)
         | Event::InputWithdrawn(_)
         | Event::TurnStarted(_)
         | Event::RoundStarted(_)

@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use weft_core::ask::Grant;
+use weft_core::flow::Work;
 use weft_core::event::{Access, Compacted, Outcome, Output, SessionStarted};
 use weft_core::turn::Verdict;
 use weft_core::{
@@ -35,6 +36,7 @@ use crate::hooks::HookPoint;
 use crate::inputs::{carries_on, loads, loads_of};
 use crate::memory;
 use crate::models::Chosen;
+use crate::staging::{self, Staging};
 use crate::titles;
 use crate::watch::Live;
 
@@ -105,6 +107,7 @@ pub struct Driver {
     /// Whether a turn that was found under way has been carried on.
     taken_over: bool,
     observer: Observer,
+    staging: Staging,
 }
 
 impl Driver {
@@ -134,6 +137,7 @@ impl Driver {
             checkpoint: Checkpoint::default(),
             taken_over: begin.is_some(),
             begin,
+            staging: Staging::default(),
         }
     }
 
@@ -337,6 +341,10 @@ impl Driver {
                     let verdict = self.verdict(&call);
                     todo.extend(self.machine.step(now, Input::Prepared { call: call.id, question, verdict })?);
                 }
+                Effect::Stage => {
+                    let work = self.stage_work();
+                    todo.extend(self.machine.step(now, Input::Staged(work))?);
+                }
                 Effect::CallModel
                 | Effect::CancelModel
                 | Effect::Prepare { .. }
@@ -365,7 +373,9 @@ impl Driver {
     fn verdict(&mut self, call: &ToolCall) -> Verdict {
         let rules = self.rules();
         let state = self.machine.state();
-        if self.chosen.as_ref().is_some_and(|chosen| !chosen.has_tool(&call.name)) {
+        // A flow's calls are code's choice, not a model's.
+        let is_flow = self.machine.in_flow();
+        if !is_flow && self.chosen.as_ref().is_some_and(|chosen| !chosen.has_tool(&call.name)) {
             return Verdict::Refuse {
                 outcome: Outcome::Invalid,
                 text: format!("You do not have the tool `{}`. If request_tools offers it, get it first.", call.name),
@@ -467,6 +477,7 @@ impl Driver {
                 self.look_at_files();
             }
             if let Event::TurnEnded(_) = event {
+                self.staging.rest();
                 self.rules = None;
                 if self.machine.state().turn.is_none() {
                     self.chosen = None;
@@ -513,7 +524,8 @@ impl Driver {
     /// Settles model, prompt and tools before an input that can lead to a call.
     fn choose_model(&mut self, input: &Input) -> Result<(), EngineError> {
         let state = self.machine.state();
-        let begins = matches!(input, Input::Submit { .. } | Input::Continue | Input::SetModel(_));
+        let begins =
+            matches!(input, Input::Submit { .. } | Input::StartFlow { .. } | Input::Continue | Input::SetModel(_));
         let chosen = match input {
             Input::SetModel(model) => self.shared.models.choose_named(&self.shared, state, model),
             _ if self.chosen.is_some() || !(begins || state.turn.is_some()) => return Ok(()),
@@ -544,12 +556,21 @@ impl Driver {
             Effect::RunTool { call, approved } => self.run_tool(call, approved),
             Effect::Prepare { call, question } => self.prepare_with_hooks(call, question),
             Effect::Compact { .. } => self.compact(),
+            // Worked out before the commit.
+            Effect::Stage => {}
+        }
+    }
+
+    fn stage_work(&mut self) -> Work {
+        match &self.chosen {
+            Some(chosen) => self.staging.next(&self.shared, &self.machine, chosen),
+            None => Work::Fail { message: self.no_model.clone().unwrap_or_else(|| NO_MODEL.to_owned()) },
         }
     }
 
     fn call_model(&mut self) {
         let Some(chosen) = self.chosen.clone() else {
-            let reason = self.no_model.take().unwrap_or_else(|| "No model is set up for this session.".to_owned());
+            let reason = self.no_model.take().unwrap_or_else(|| NO_MODEL.to_owned());
             let failed = call_failed(Failure::new(FailureKind::Config, reason));
             self.running.spawn(async move { failed });
             return;
@@ -559,6 +580,9 @@ impl Driver {
             let failed = call_failed(weft_model::gate::unpriced(&chosen.name.provider, &chosen.name.model));
             self.running.spawn(async move { failed });
             return;
+        }
+        if self.machine.in_flow() {
+            return self.call_for_stage(&chosen);
         }
         let request = Request {
             model: Arc::clone(&chosen.name.model),
@@ -572,6 +596,31 @@ impl Driver {
         self.cancel_model = CancellationToken::new();
         self.cancel_tools = CancellationToken::new();
         let admission = admission(&chosen, state, Priority::User, &request, &self.cancel_model);
+        self.listen(chosen, request, admission);
+    }
+
+    fn call_for_stage(&mut self, usual: &Chosen) {
+        let prompt = match self.staging.prompt(&self.shared, &self.machine, usual) {
+            Ok(prompt) => prompt,
+            Err(message) => {
+                let failed = call_failed(Failure::new(FailureKind::Config, message));
+                self.running.spawn(async move { failed });
+                return;
+            }
+        };
+        let state = self.machine.state();
+        let named = prompt.uses.as_deref().and_then(|name| name.parse().ok());
+        let chosen = named.and_then(|name| self.shared.models.choose_named(&self.shared, state, &name).ok());
+        let chosen = chosen.unwrap_or_else(|| usual.clone());
+        self.cancel_model = CancellationToken::new();
+        self.cancel_tools = CancellationToken::new();
+        let turn = state.turn.as_ref().map(|turn| u64::from(turn.number));
+        let (request, admission) = staging::request(prompt, &chosen, self.session, turn, &self.cancel_model);
+        self.listen(chosen, request, admission);
+    }
+
+    fn listen(&mut self, chosen: Chosen, request: Request, admission: Admission) {
+        let state = self.machine.state();
         let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
         let listener = Listener {
             shared: Arc::clone(&self.shared),
@@ -727,6 +776,7 @@ fn launch(running: &mut JoinSet<Done>, otherwise: Done, work: impl Future<Output
     running.spawn(async move { AssertUnwindSafe(work).catch_unwind().await.unwrap_or(otherwise) });
 }
 
+const NO_MODEL: &str = "No model is set up for this session.";
 const INTERNAL: &str = "Something went wrong inside Weft.";
 
 fn call_failed(failure: Failure) -> Done {

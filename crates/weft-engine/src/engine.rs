@@ -24,6 +24,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::driver::{Command, Driver};
 use crate::error::EngineError;
+use crate::flow::{Functions, Packed};
 use crate::hooks::{HookPoint, Hooks};
 use crate::inquiry::Inquiries;
 use crate::lazy::RequestTools;
@@ -57,6 +58,8 @@ pub(crate) struct Shared {
     pub guard: Arc<Guard>,
     pub audit: Audit,
     pub toolbox: Option<Arc<dyn Toolbox>>,
+    pub flows: Vec<Packed>,
+    pub functions: Vec<Arc<dyn Functions>>,
     pub hooks: Hooks,
     pub models: Models,
     pub permissions: Permissions,
@@ -180,6 +183,8 @@ impl Engine {
             guard,
             audit,
             toolbox: setup.toolbox,
+            flows: setup.flows,
+            functions: setup.functions,
             models,
             inquiries: Inquiries::default(),
             mail,

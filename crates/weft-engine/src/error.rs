@@ -30,6 +30,8 @@ pub enum EngineError {
     NoCommand { name: String, known: Vec<String> },
     #[error("`/{name}` cannot be sent: {reason}")]
     Command { name: String, reason: String },
+    #[error(transparent)]
+    Flow(#[from] crate::flow::FlowError),
     #[error("{0}")]
     Undo(String),
     #[error("the session stopped: {0}")]

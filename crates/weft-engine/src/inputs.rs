@@ -20,6 +20,8 @@ pub const fn carries_on(input: &Input) -> bool {
         | Input::FilesRestored(_) => false,
         Input::Begin(_)
         | Input::Submit { .. }
+        | Input::StartFlow { .. }
+        | Input::Staged(_)
         | Input::Continue
         | Input::Answered(_)
         | Input::CallFailed { .. }

@@ -14,6 +14,7 @@ use weft_tool::toolbox::Toolbox;
 use crate::audit::NetworkLog;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::flow::{Functions, Packed};
 use crate::keys::search_key;
 use crate::paths::Home;
 
@@ -36,6 +37,9 @@ pub struct Setup {
     pub registry: Registry,
     /// Where more tools come from.
     pub toolbox: Option<Arc<dyn Toolbox>>,
+    /// Flows that come with the apps, and what those compute.
+    pub flows: Vec<Packed>,
+    pub functions: Vec<Arc<dyn Functions>>,
     /// Where sandboxes tell what they reached.
     pub network_log: NetworkLog,
 }
@@ -70,6 +74,8 @@ impl Setup {
             store: None,
             registry,
             toolbox: None,
+            flows: Vec::new(),
+            functions: Vec::new(),
             network_log,
         }
     }

@@ -231,6 +231,18 @@ impl Streamed {
             | Event::HookRan(_)
             | Event::FilesChanged(_)
             | Event::FilesRestored(_)
+            | Event::FlowStarted(_)
+            | Event::FlowContinued(_)
+            | Event::StageStarted(_)
+            | Event::StageCalls(_)
+            | Event::StageFinished(_)
+            | Event::StageSkipped(_)
+            | Event::StageFailed(_)
+            | Event::FlowPaused(_)
+            | Event::FlowResumed(_)
+            | Event::BreakoutAsked(_)
+            | Event::RepairStarted(_)
+            | Event::FlowEnded(_)
             | Event::Sampled(_)
             | Event::Unknown(_) => {}
         }

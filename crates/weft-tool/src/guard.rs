@@ -369,8 +369,20 @@ impl Guard {
             Some(Display::Todo { items }) => items.iter_mut().for_each(|item| redaction.scrub(&mut item.text)),
             None => {}
         }
+        if let Some(data) = &mut output.data {
+            scrub_value(data, &redaction);
+        }
         output.text = text::cap(std::mem::take(&mut output.text), LONGEST_TEXT);
         output.summary.truncate(text::floor(&output.summary, LONGEST_SUMMARY));
+    }
+}
+
+fn scrub_value(value: &mut Value, redaction: &Redaction) {
+    match value {
+        Value::String(text) => redaction.scrub(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| scrub_value(item, redaction)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| scrub_value(field, redaction)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -9,6 +9,9 @@ impl Machine {
     /// Whether a turn surely ends with this input.
     pub fn ends_turn(&self, input: &Input) -> bool {
         let Input::Answered(answered) = input else { return false };
+        if self.in_flow() {
+            return false;
+        }
         let goes_on = answered.stop == StopReason::Pause
             || self.state.conversation.queue.iter().any(|queued| queued.delivery == Delivery::Steer);
         self.state.phase == Phase::Calling

@@ -2,6 +2,7 @@
 
 use weft_core::event::{Event, FilesChanged, FilesRestored, Recorded, RoundAnswered, RoundFailed, Sampled, Withdrawn};
 use weft_core::files::summary;
+use weft_core::flow::StageName;
 use weft_core::message::Part;
 use weft_core::state::Queued;
 use weft_core::{Answer, Ask, AskId, CallId, FailureKind, InputId};
@@ -33,6 +34,8 @@ pub struct Transcript {
     at_a_question: bool,
     /// Commands are typed with a slash there.
     in_chat: bool,
+    /// The stages of the flow that is at work. What a model says in one is material, not an answer.
+    stages: Option<Vec<StageName>>,
 }
 
 /// Kinds of lines; a blank row separates them.
@@ -59,6 +62,7 @@ impl Transcript {
             declined: Vec::new(),
             at_a_question: false,
             in_chat: false,
+            stages: None,
         }
     }
 
@@ -93,6 +97,9 @@ impl Transcript {
 
     /// A piece of the answer as it streams.
     pub fn text(&mut self, text: &str) -> Vec<Line> {
+        if self.stages.is_some() {
+            return Vec::new();
+        }
         let mut lines = self.show_thought();
         if self.stream.is_none() {
             self.open(Group::Text, &mut lines);
@@ -103,7 +110,7 @@ impl Transcript {
     }
 
     pub fn thinking(&mut self, text: &str) {
-        if self.thought.len() < THOUGHT_SHOWN {
+        if self.stages.is_none() && self.thought.len() < THOUGHT_SHOWN {
             self.thought.push_str(text);
         }
     }
@@ -168,6 +175,7 @@ impl Transcript {
                 self.reset_stream();
                 self.take(&started.steered)
             }
+            Event::RoundAnswered(_) if self.stages.is_some() => Vec::new(),
             Event::RoundAnswered(answered) => self.answered(answered),
             Event::RoundFailed(failed) => self.failed(failed, recorded.at),
             Event::ToolStarted(started) => {
@@ -212,6 +220,7 @@ impl Transcript {
                 self.asks.clear();
                 self.lost.clear();
                 self.declined.clear();
+                self.stages = None;
                 let rows = end_rows(&ended.reason, recorded.session, &self.look);
                 self.group(Group::Rows, rows)
             }
@@ -236,12 +245,54 @@ impl Transcript {
             Event::Unknown(unknown) => {
                 self.remark(&format!("Something a newer Weft recorded (kind {}).", unknown.kind))
             }
+            Event::FlowStarted(started) => {
+                self.stages = Some(started.stages.clone());
+                Vec::new()
+            }
+            Event::StageFinished(finished) => self.stage(&finished.stage, &finished.summary),
+            Event::StageSkipped(skipped) => self.stage(&skipped.stage, &skipped.why),
+            Event::RepairStarted(repair) => {
+                self.remark(&format!("Repair {}: {}", repair.iteration, clean_row(&repair.feedback)))
+            }
+            Event::FlowPaused(paused) => self.markdown(&paused.text),
+            Event::FlowEnded(ended) => {
+                self.stages = None;
+                self.markdown(ended.document.as_deref().unwrap_or_default())
+            }
+            Event::FlowContinued(_) => {
+                self.stages.get_or_insert_default();
+                Vec::new()
+            }
             Event::SessionStarted(_)
             | Event::TitleSet(_)
             | Event::GrantGiven(_)
             | Event::StopRequested(_)
+            | Event::StageStarted(_)
+            | Event::StageCalls(_)
+            | Event::StageFailed(_)
+            | Event::FlowResumed(_)
+            | Event::BreakoutAsked(_)
             | Event::CompactionStarted(_) => Vec::new(),
         }
+    }
+
+    /// How a stage of a flow went.
+    fn stage(&mut self, id: &str, words: &str) -> Vec<Line> {
+        let stages = self.stages.iter().flatten();
+        let title = stages.filter(|stage| stage.id == id).map(|stage| stage.title.as_str()).next().unwrap_or(id);
+        self.remark(&format!("{title}: {words}"))
+    }
+
+    /// A document that comes whole.
+    fn markdown(&mut self, text: &str) -> Vec<Line> {
+        let mut lines = Vec::new();
+        if !text.trim().is_empty() {
+            self.open(Group::Text, &mut lines);
+            let mut stream = Stream::new(self.look);
+            lines.extend(stream.push(text));
+            lines.extend(stream.finish());
+        }
+        lines
     }
 
     fn close_ask(&mut self, id: AskId) -> Option<Ask> {

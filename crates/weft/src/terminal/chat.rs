@@ -239,6 +239,18 @@ impl Chat {
             | Event::Sampled(_)
             | Event::FilesChanged(_)
             | Event::FilesRestored(_)
+            | Event::FlowStarted(_)
+            | Event::FlowContinued(_)
+            | Event::StageStarted(_)
+            | Event::StageCalls(_)
+            | Event::StageFinished(_)
+            | Event::StageSkipped(_)
+            | Event::StageFailed(_)
+            | Event::FlowPaused(_)
+            | Event::FlowResumed(_)
+            | Event::BreakoutAsked(_)
+            | Event::RepairStarted(_)
+            | Event::FlowEnded(_)
             | Event::Unknown(_) => {}
         }
         // The mode is in the status line; a row for each press of Shift+Tab would be noise.

@@ -1,0 +1,31 @@
+//! JSON out of a model's answer. What is cut off is not mended: a guess would be taken for an answer.
+
+use serde_json::Value;
+
+/// The value, from the whole text, a fenced block, or the widest braces or brackets.
+pub fn extract(text: &str) -> Option<Value> {
+    let text = text.trim();
+    let structured = |value: &Value| value.is_object() || value.is_array();
+    let parse = |text: &str| serde_json::from_str(text.trim()).ok().filter(structured);
+    parse(text)
+        .or_else(|| fenced(text).find_map(parse))
+        .or_else(|| between(text, '{', '}').and_then(parse))
+        .or_else(|| between(text, '[', ']').and_then(parse))
+}
+
+fn fenced(text: &str) -> impl Iterator<Item = &str> {
+    text.split("```").skip(1).step_by(2).map(|block| {
+        let (first, rest) = block.split_once('\n').unwrap_or(("", block));
+        // The first line names the language, unless the block begins at once.
+        if first.trim_start().starts_with(['{', '[']) { block } else { rest }
+    })
+}
+
+fn between(text: &str, open: char, close: char) -> Option<&str> {
+    let (first, last) = (text.find(open)?, text.rfind(close)?);
+    text.get(first..=last)
+}
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod tests;

@@ -1,0 +1,23 @@
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn json_is_found_wherever_models_put_it() {
+    let cases = [
+        (r#"{"a": 1}"#, Some(json!({"a": 1}))),
+        ("```json\n{\"a\": 1}\n```", Some(json!({"a": 1}))),
+        ("```\n[1]\n```", Some(json!([1]))),
+        ("Here it is:\n\n```json\n{\"a\": [1, 2]}\n```\nDone.", Some(json!({"a": [1, 2]}))),
+        ("I think {\"a\": {\"b\": 2}} is right.", Some(json!({"a": {"b": 2}}))),
+        ("The list [\"x\"] only", Some(json!(["x"]))),
+        ("{\"a\": 1", None),
+        ("no structure", None),
+        ("42", None),
+        ("", None),
+        ("{\"a\": \"cut o", None),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(extract(text), expected, "{text}");
+    }
+}
