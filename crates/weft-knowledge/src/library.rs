@@ -67,6 +67,11 @@ impl Knowledge {
         self.tables.documents()
     }
 
+    /// All paragraphs and tables of all documents, in the order of their documents, with their text.
+    pub fn all_paragraphs(&self) -> Result<Vec<Paragraph>, KnowledgeError> {
+        self.tables.all_paragraphs()
+    }
+
     /// The paragraphs of this id or address, with their whole text; in one document if it is given by
     /// its path or the end of it.
     pub fn paragraphs(&self, id: &str, document: Option<&str>) -> Result<Vec<Paragraph>, KnowledgeError> {

@@ -2,6 +2,7 @@
 
 use super::{Language, Result, Tables, unsigned};
 use crate::chunk::{Domain, Kind};
+use crate::library::Paragraph;
 
 /// A document as it stands in a list.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -24,6 +25,39 @@ pub struct Document {
 }
 
 impl Tables {
+    /// All paragraphs and tables in the order of their documents. A long one is put together again.
+    pub fn all_paragraphs(&self) -> Result<Vec<Paragraph>> {
+        let sql = "SELECT n.paragraph, f.path, n.kind, n.context, n.first, n.page, c.text, n.id \
+                   FROM chunks c JOIN nodes n ON n.id = c.node JOIN files f ON f.id = n.file \
+                   WHERE n.domain = ?1 AND n.kind IN (?2, ?3) ORDER BY f.path, n.first, n.id, c.id";
+        let numbers = [Domain::Documents.number(), Kind::Paragraph.number(), Kind::Table.number()];
+        let mut query = self.connection.prepare_cached(sql)?;
+        let mut rows = query.query(numbers)?;
+        let mut found: Vec<Paragraph> = Vec::new();
+        let mut last = None;
+        while let Some(row) = rows.next()? {
+            let (text, node): (String, i64) = (row.get(6)?, row.get(7)?);
+            if last == Some(node)
+                && let Some(paragraph) = found.last_mut()
+            {
+                paragraph.text.push(' ');
+                paragraph.text.push_str(&text);
+                continue;
+            }
+            last = Some(node);
+            found.push(Paragraph {
+                id: row.get::<_, Option<String>>(0)?.unwrap_or_default(),
+                path: row.get(1)?,
+                kind: if row.get::<_, u8>(2)? == Kind::Table.number() { Kind::Table } else { Kind::Paragraph },
+                context: row.get(3)?,
+                line: row.get(4)?,
+                page: row.get(5)?,
+                text,
+            });
+        }
+        Ok(found)
+    }
+
     /// All documents that are searched, in the order of their paths.
     pub fn documents(&self) -> Result<Vec<Document>> {
         let sql = "SELECT f.path, d.doc, f.language, f.size, \

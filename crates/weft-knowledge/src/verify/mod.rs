@@ -24,6 +24,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::read::sentences;
 use self::read::Statement;
 pub(crate) use self::read::sentences;
 pub use self::written::claims_in;

@@ -100,7 +100,7 @@ const ABBREVIATIONS: [&str; 24] = [
     "pp", "inc", "ltd", "co", "approx", "st", "resp",
 ];
 
-pub(crate) fn sentences(text: &str) -> Vec<&str> {
+pub fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut begin = 0;
     let mut letters = text.char_indices().peekable();

@@ -114,7 +114,11 @@ fn found(hits: &[Hit], engine: &str, summary: &str) -> Finished {
         |(number, hit): (usize, &Hit)| format!("{}. {}\n   {}\n   {}", number + 1, hit.title, hit.url, hit.snippet);
     let list: Vec<String> = hits.iter().enumerate().map(line).collect();
     let results = text::count(hits.len(), "result", "results");
-    Finished::ok(quoted(&format!("a search with {engine}"), &list.join("\n")), format!("{summary}, {results}"))
+    let mut finished =
+        Finished::ok(quoted(&format!("a search with {engine}"), &list.join("\n")), format!("{summary}, {results}"));
+    let hit = |hit: &Hit| json!({ "title": hit.title, "url": hit.url, "snippet": hit.snippet });
+    finished.output.data = Some(hits.iter().map(hit).collect());
+    finished
 }
 
 fn not_found(error: &SearchError, summary: String) -> Finished {

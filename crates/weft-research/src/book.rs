@@ -1,0 +1,230 @@
+//! A corpus that is open: its paragraphs in order, what they refer to, and search over them.
+//!
+//! What stands under a numbered paragraph without a number of its own, such as a table, belongs to
+//! it. A paragraph's id is its number, with its document where several have that number.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+use weft_knowledge::{Filter, Knowledge, KnowledgeError, Query};
+
+use crate::corpora::Corpus;
+
+/// How far a text can be relied on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// It decides.
+    #[default]
+    Primary,
+    /// It explains.
+    Guide,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Paragraph {
+    pub id: String,
+    /// As it is cited: `HHS 3.8`.
+    pub cite: String,
+    pub text: String,
+    /// The headings around it.
+    pub section: String,
+    /// The document's path in its folder.
+    pub source: String,
+    pub line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    pub tier: Tier,
+    /// Which folder of the corpus it is in.
+    pub folder: usize,
+}
+
+pub struct Book {
+    corpus: Corpus,
+    parts: Vec<Knowledge>,
+    paragraphs: Vec<Paragraph>,
+    by_id: HashMap<String, usize>,
+    /// Ids as they may be written in another way: in small letters.
+    links: Vec<Vec<usize>>,
+    back: Vec<Vec<usize>>,
+    /// In how many paragraphs a word stands.
+    words: HashMap<String, u32>,
+}
+
+impl Book {
+    pub fn open(corpus: Corpus, parts: Vec<Knowledge>) -> Result<Self, KnowledgeError> {
+        let mut paragraphs = Vec::new();
+        for (folder, (spec, knowledge)) in corpus.folders.iter().zip(&parts).enumerate() {
+            let mut open = false;
+            for found in knowledge.all_paragraphs()? {
+                let numbered = !found.id.contains('~') && !found.id.is_empty() && found.text.starts_with(&found.id);
+                let last: Option<&mut Paragraph> = paragraphs.last_mut();
+                if !numbered
+                    && open
+                    && let Some(last) = last.filter(|last| last.source == found.path && last.section == found.context)
+                {
+                    last.text.push_str("\n\n");
+                    last.text.push_str(&found.text);
+                    continue;
+                }
+                open = numbered;
+                let text = if numbered { found.text.get(found.id.len()..).unwrap_or_default() } else { &found.text };
+                paragraphs.push(Paragraph {
+                    text: text.trim_start_matches(['.', ')', ':']).trim().to_owned(),
+                    cite: String::new(),
+                    id: found.id,
+                    section: found.context,
+                    source: found.path,
+                    line: found.line,
+                    page: found.page,
+                    tier: spec.tier,
+                    folder,
+                });
+            }
+        }
+        let mut counts: HashMap<String, u32> = HashMap::new();
+        paragraphs.iter().for_each(|paragraph| *counts.entry(paragraph.id.clone()).or_default() += 1);
+        for paragraph in &mut paragraphs {
+            let cite = corpus.folders.get(paragraph.folder).map(|folder| folder.cite.as_str()).unwrap_or_default();
+            let shared = counts.get(&paragraph.id).is_some_and(|count| *count > 1);
+            if shared {
+                paragraph.id = format!("{}#{}", paragraph.source, paragraph.id);
+            }
+            paragraph.cite = if cite.is_empty() { paragraph.id.clone() } else { format!("{cite} {}", paragraph.id) };
+        }
+        let by_id = paragraphs.iter().enumerate().map(|(index, paragraph)| (paragraph.id.clone(), index)).collect();
+        let mut book =
+            Self { corpus, parts, paragraphs, by_id, links: Vec::new(), back: Vec::new(), words: HashMap::new() };
+        book.link();
+        Ok(book)
+    }
+
+    fn link(&mut self) {
+        let mut links = vec![Vec::new(); self.paragraphs.len()];
+        let mut back = vec![Vec::new(); self.paragraphs.len()];
+        for (index, paragraph) in self.paragraphs.iter().enumerate() {
+            let words = paragraph.text.split(|letter: char| letter.is_whitespace() || "()[],;:|".contains(letter));
+            for word in words.map(|word| word.trim_end_matches('.')) {
+                let Some(target) = self.by_id.get(word).copied().filter(|target| *target != index) else { continue };
+                if let Some(found) = links.get_mut(index).filter(|found: &&mut Vec<usize>| !found.contains(&target)) {
+                    found.push(target);
+                }
+                if let Some(found) = back.get_mut(target).filter(|found: &&mut Vec<usize>| !found.contains(&index)) {
+                    found.push(index);
+                }
+            }
+            let stems: HashSet<String> = stems(&format!("{} {}", paragraph.section, paragraph.text)).into_iter().collect();
+            for stem in stems {
+                *self.words.entry(stem).or_default() += 1;
+            }
+        }
+        (self.links, self.back) = (links, back);
+    }
+
+    pub fn corpus(&self) -> &Corpus {
+        &self.corpus
+    }
+
+    pub fn paragraphs(&self) -> &[Paragraph] {
+        &self.paragraphs
+    }
+
+    /// Words and meaning, or words alone because no model is installed.
+    pub fn notice(&self) -> Option<&'static str> {
+        self.parts.iter().find_map(Knowledge::without_model)
+    }
+
+    /// By id, or as it is cited.
+    pub fn get(&self, id: &str) -> Option<&Paragraph> {
+        let bare = self.corpus.folders.iter().find_map(|folder| {
+            id.strip_prefix(folder.cite.as_str()).filter(|_| !folder.cite.is_empty()).map(str::trim)
+        });
+        let found = self.by_id.get(id.trim()).or_else(|| bare.and_then(|bare| self.by_id.get(bare)));
+        found.and_then(|index| self.paragraphs.get(*index))
+    }
+
+    /// What fits a query best, best first.
+    pub fn search(&self, query: &str, limit: usize, now: i64) -> Result<Vec<(&Paragraph, f32)>, KnowledgeError> {
+        let mut best: HashMap<usize, f32> = HashMap::new();
+        for (folder, knowledge) in self.parts.iter().enumerate() {
+            let query = Query { text: query.to_owned(), filter: Filter::default(), limit: limit.saturating_mul(2), now };
+            for hit in knowledge.search(&query)?.hits {
+                // A heading stands for what is under it.
+                let Some(index) = self.at(folder, &hit.path, hit.line) else { continue };
+                let score = best.entry(index).or_default();
+                *score = score.max(hit.score);
+            }
+        }
+        let mut found: Vec<(&Paragraph, f32)> =
+            best.into_iter().filter_map(|(index, score)| Some((self.paragraphs.get(index)?, score))).collect();
+        found.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.id.cmp(&other.0.id)));
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    /// The paragraph at or after a line of a document, as far as that is in its section.
+    fn at(&self, folder: usize, path: &str, line: u32) -> Option<usize> {
+        let mut inside = None;
+        for (index, paragraph) in self.paragraphs.iter().enumerate() {
+            if paragraph.folder != folder || paragraph.source != path {
+                continue;
+            }
+            if paragraph.line <= line {
+                inside = Some(index);
+            }
+        }
+        inside
+    }
+
+    /// Paragraphs that these refer to or are referred to by, nearest first.
+    pub fn hops(&self, ids: &[String], depth: usize) -> Vec<(&Paragraph, usize, String)> {
+        let mut seen: HashSet<usize> = ids.iter().filter_map(|id| self.by_id.get(id.as_str()).copied()).collect();
+        let mut edge: Vec<usize> = ids.iter().filter_map(|id| self.by_id.get(id.as_str()).copied()).collect();
+        let mut found = Vec::new();
+        for distance in 1..=depth {
+            let mut next = Vec::new();
+            for from in edge {
+                let neighbours = self.links.get(from).into_iter().chain(self.back.get(from)).flatten();
+                for to in neighbours.copied() {
+                    if seen.insert(to)
+                        && let (Some(paragraph), Some(origin)) = (self.paragraphs.get(to), self.paragraphs.get(from))
+                    {
+                        found.push((paragraph, distance, origin.id.clone()));
+                        next.push(to);
+                    }
+                }
+            }
+            edge = next;
+        }
+        found
+    }
+
+    /// How much a word tells: the rarer, the more.
+    pub fn weight(&self, stem: &str) -> f32 {
+        let all = self.paragraphs.len() as f32;
+        let with = self.words.get(stem).copied().unwrap_or(0) as f32;
+        ((all + 1.0) / (with + 0.5)).ln().max(0.0)
+    }
+
+    pub fn knows(&self, stem: &str) -> bool {
+        self.words.contains_key(stem)
+    }
+}
+
+/// Words that say nothing about what a sentence is about.
+const COMMON: &str = " a about above after again all also am an and any are as at be been before being below between both but by can could did do does doing down during each few for from further had has have having he her here hers him his how i if in into is it its just me more most must my no nor not now of off on once only or other our out over own same shall she should so some such than that the their them then there these they this those through to too under until up very was we were what when where which while who whom whose why will with would you your may might much many long often within without upon per anyone anybody someone somebody something anything thing things get gets got go goes need needs want wants happen happens say says said tell tells know let make makes made take takes use uses used one two ";
+
+/// The telling words of a text, by their stems.
+pub fn stems(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for word in text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        let lower = word.to_lowercase();
+        if COMMON.contains(&format!(" {lower} ")) {
+            continue;
+        }
+        let mut last = None;
+        weft_knowledge::text::each_word(&lower, |stem| last = Some(stem.to_owned()));
+        found.extend(last);
+    }
+    found
+}

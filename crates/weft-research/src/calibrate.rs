@@ -1,0 +1,128 @@
+//! What the web says about the question, where a search engine is set up. What really happened is
+//! counted here; what a model says of it does not count.
+
+use serde_json::{Value, json};
+
+const MOST_QUERIES: usize = 5;
+const MOST_RESULTS: usize = 12;
+
+pub struct WebSource {
+    pub url: String,
+    pub title: String,
+    pub insight: String,
+}
+
+/// What is searched for: the plan's own queries for the web, else its sub-queries.
+pub fn queries(input: &Value) -> Value {
+    let plan = input.get("plan").unwrap_or(&Value::Null);
+    let own = plan.get("search_queries").and_then(Value::as_array).filter(|own| !own.is_empty());
+    let sub = || {
+        let list = plan.get("sub_queries").and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(|query| query.get("query").cloned()).collect::<Vec<_>>()
+    };
+    let queries = own.cloned().unwrap_or_else(sub);
+    let words = queries.iter().filter_map(Value::as_str).map(str::trim).filter(|query| !query.is_empty());
+    words.take(MOST_QUERIES).map(Value::from).collect()
+}
+
+/// What the searches came to, counted.
+pub fn searched(input: &Value) -> Value {
+    let planned = input.get("queries").and_then(Value::as_array).map_or(0, Vec::len);
+    let answers: Vec<&Value> = input.get("answers").and_then(Value::as_array).into_iter().flatten().collect();
+    let failed: Vec<&str> = answers
+        .iter()
+        .filter(|answer| answer.get("failed").is_some())
+        .filter_map(|answer| answer.get("text").and_then(Value::as_str))
+        .collect();
+    let mut results: Vec<Value> = Vec::new();
+    for hit in answers.iter().filter_map(|answer| answer.as_array()).flatten() {
+        if !results.iter().any(|known| known.get("url") == hit.get("url")) {
+            results.push(hit.clone());
+        }
+    }
+    results.truncate(MOST_RESULTS);
+    json!({
+        "results": results,
+        "execution": {
+            "queries_planned": planned,
+            "queries_attempted": answers.len(),
+            "queries_succeeded": answers.len() - failed.len(),
+            "results_count": results.len(),
+            "warnings": failed,
+        },
+    })
+}
+
+/// The plan as the web has changed it. Sources that were not among the results are left out: a model
+/// invents addresses.
+pub fn calibrated(input: &Value) -> Value {
+    let plan = input.get("plan").unwrap_or(&Value::Null);
+    let searched = input.get("searched").unwrap_or(&Value::Null);
+    let results: Vec<&Value> = searched.get("results").and_then(Value::as_array).into_iter().flatten().collect();
+    let succeeded = searched.pointer("/execution/queries_succeeded").and_then(Value::as_u64).unwrap_or(0);
+    let answer = input.get("answer").filter(|answer| !answer.is_null());
+    let inner = answer.map(|answer| {
+        ["websearch_calibration", "calibration"].iter().find_map(|key| answer.get(key)).unwrap_or(answer)
+    });
+    let status = match (succeeded, results.len(), inner) {
+        (0, ..) => "failed",
+        (_, 0, _) | (_, _, None) => "nothing",
+        _ => "calibrated",
+    };
+    let known = |url: &str| results.iter().any(|result| result.get("url").and_then(Value::as_str) == Some(url));
+    let sources = inner.and_then(|inner| inner.get("web_sources")).and_then(Value::as_array).into_iter().flatten();
+    let sources: Vec<Value> =
+        sources.filter(|source| source.get("url").and_then(Value::as_str).is_some_and(known)).cloned().collect();
+    let changes = inner.and_then(|inner| inner.get("intent_changes")).cloned().unwrap_or_else(|| json!({}));
+    json!({
+        "status": status,
+        "web_research_context": inner.and_then(|inner| inner.get("web_research_context")),
+        "web_sources": sources,
+        "results": results,
+        "changes": changes,
+        "sub_queries": changed(plan, &changes),
+        "execution": searched.get("execution"),
+    })
+}
+
+fn changed(plan: &Value, changes: &Value) -> Vec<Value> {
+    let items = |name: &str| changes.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let demoted: Vec<String> = items("sub_queries_demoted").iter().map(|item| text(item, "query")).collect();
+    let modified = items("sub_queries_modified");
+    let mut queries: Vec<Value> = plan.get("sub_queries").and_then(Value::as_array).cloned().unwrap_or_default();
+    queries.retain(|query| !demoted.contains(&text(query, "query")));
+    for query in &mut queries {
+        let change = modified.iter().find(|change| text(change, "original") == text(query, "query"));
+        let better = change.map(|change| text(change, "modified")).filter(|better| !better.is_empty());
+        if let (Some(better), Value::Object(fields)) = (better, query) {
+            fields.insert("query".to_owned(), json!(better));
+        }
+    }
+    let added = items("sub_queries_added");
+    let added = added.iter().filter(|item| !text(item, "query").is_empty());
+    queries.extend(added.map(|item| json!({ "query": text(item, "query"), "role": text(item, "role"), "targets": [] })));
+    queries
+}
+
+/// The web sources of a run, numbered in this order everywhere.
+pub fn web_sources(calibrate: &Value) -> Vec<WebSource> {
+    if calibrate.get("status").and_then(Value::as_str) != Some("calibrated") {
+        return Vec::new();
+    }
+    let list = |name: &str| calibrate.get(name).and_then(Value::as_array).filter(|list| !list.is_empty());
+    let sources = list("web_sources").or_else(|| list("results")).into_iter().flatten();
+    sources
+        .map(|source| {
+            let field = |names: &[&str]| {
+                names.iter().find_map(|name| source.get(name)?.as_str()).unwrap_or_default().to_owned()
+            };
+            WebSource {
+                url: field(&["url"]),
+                title: field(&["title"]),
+                insight: field(&["relevance_note", "insight", "snippet"]),
+            }
+        })
+        .filter(|source| source.url.starts_with("https://") || source.url.starts_with("http://"))
+        .collect()
+}

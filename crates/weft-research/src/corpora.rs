@@ -1,0 +1,219 @@
+//! Corpora: named collections of documents that research asks. Each has folders of primary texts and
+//! perhaps of guides to them, an index of its own for each folder, and a way to cite.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use weft_knowledge::{Knowledge, KnowledgeError, Places, Progress, Report, Run};
+
+use crate::book::{Book, Tier};
+use crate::sample;
+
+const FILE: &str = "corpus.toml";
+
+#[derive(Debug, thiserror::Error)]
+pub enum CorpusError {
+    #[error("there is no corpus `{name}`. There are: {known}. `weft corpus add NAME PATH` makes one")]
+    Unknown { name: String, known: String },
+    #[error("a corpus is named with letters, digits, `-` and `_`, not `{0}`")]
+    Name(String),
+    #[error("there is a corpus `{0}` already. `weft corpus rebuild {0}` reads it again; `weft corpus remove {0}` forgets it")]
+    Exists(String),
+    #[error("`{0}` is no folder. Give the folder that holds the documents")]
+    NoFolder(String),
+    #[error("the corpus `{0}` holds no documents that can be read. Look at `weft corpus status {0}`")]
+    Empty(String),
+    #[error("{path}: {problem}")]
+    File { path: String, problem: String },
+    #[error(transparent)]
+    Knowledge(#[from] KnowledgeError),
+}
+
+/// A corpus as its file says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Corpus {
+    pub name: String,
+    #[serde(default)]
+    pub title: String,
+    pub folders: Vec<Folder>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Folder {
+    pub path: PathBuf,
+    #[serde(default)]
+    pub tier: Tier,
+    /// What stands before a paragraph's number in a citation, such as `ISA`.
+    #[serde(default)]
+    pub cite: String,
+}
+
+/// All corpora of an installation, and those that are open.
+pub struct Corpora {
+    folder: PathBuf,
+    models: PathBuf,
+    now: Arc<dyn Fn() -> i64 + Send + Sync>,
+    open: Mutex<Vec<(String, Arc<Mutex<Book>>)>>,
+}
+
+impl Corpora {
+    /// In Weft's data folder. `now`: milliseconds since 1970.
+    pub fn within(data: &Path, now: Arc<dyn Fn() -> i64 + Send + Sync>) -> Self {
+        Self { folder: data.join("corpora"), models: data.join("models"), now, open: Mutex::default() }
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .filter(|entry| entry.path().join(FILE).is_file())
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        if !names.iter().any(|name| name == sample::NAME) {
+            names.push(sample::NAME.to_owned());
+        }
+        names.sort();
+        names
+    }
+
+    /// The one that is asked where none is named: the only one of the person's own, else the sample.
+    pub fn usual(&self) -> String {
+        let own: Vec<String> = self.names().into_iter().filter(|name| name != sample::NAME).collect();
+        match own.as_slice() {
+            [only] => only.clone(),
+            _ => sample::NAME.to_owned(),
+        }
+    }
+
+    pub fn get(&self, name: &str) -> Result<Corpus, CorpusError> {
+        checked(name)?;
+        let path = self.folder.join(name).join(FILE);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => toml::from_str(&text)
+                .map_err(|error| CorpusError::File { path: path.display().to_string(), problem: error.to_string() }),
+            Err(_) if name == sample::NAME => self.unpack(),
+            Err(_) => Err(CorpusError::Unknown { name: name.to_owned(), known: self.names().join(", ") }),
+        }
+    }
+
+    /// Makes a corpus of folders and reads it.
+    pub fn add(&self, corpus: Corpus, tell: &mut dyn FnMut(Progress)) -> Result<Vec<Report>, CorpusError> {
+        checked(&corpus.name)?;
+        if self.folder.join(&corpus.name).join(FILE).exists() {
+            return Err(CorpusError::Exists(corpus.name));
+        }
+        let mut corpus = corpus;
+        for folder in &mut corpus.folders {
+            let real = folder.path.canonicalize().ok().filter(|path| path.is_dir());
+            folder.path = real.ok_or_else(|| CorpusError::NoFolder(folder.path.display().to_string()))?;
+        }
+        self.write(&corpus)?;
+        self.index(&corpus, tell)
+    }
+
+    /// Reads what is new or changed in a corpus.
+    pub fn rebuild(&self, name: &str, tell: &mut dyn FnMut(Progress)) -> Result<Vec<Report>, CorpusError> {
+        let corpus = self.get(name)?;
+        let reports = self.index(&corpus, tell)?;
+        self.open().retain(|(open, _)| open != name);
+        Ok(reports)
+    }
+
+    /// Forgets a corpus and its index. The documents stay.
+    pub fn remove(&self, name: &str) -> Result<(), CorpusError> {
+        self.get(name)?;
+        self.open().retain(|(open, _)| open != name);
+        let folder = self.folder.join(name);
+        std::fs::remove_dir_all(&folder).map_err(|error| failed(&folder, &error))
+    }
+
+    /// Opens a corpus for asking, reading it first if that was never done.
+    pub fn book(&self, name: &str) -> Result<Arc<Mutex<Book>>, CorpusError> {
+        if let Some((_, book)) = self.open().iter().find(|(open, _)| open == name) {
+            return Ok(Arc::clone(book));
+        }
+        let corpus = self.get(name)?;
+        let mut parts = Vec::new();
+        for folder in &corpus.folders {
+            let mut knowledge = Knowledge::open(&self.places(&corpus), &folder.path)?;
+            if knowledge.status()?.counts.files == 0 {
+                let run = Run { now: (self.now)(), stop: &AtomicBool::new(false), tell: &mut |_| {} };
+                knowledge.index(None, run)?;
+            }
+            parts.push(knowledge);
+        }
+        let book = Book::open(corpus, parts)?;
+        if book.paragraphs().is_empty() {
+            return Err(CorpusError::Empty(name.to_owned()));
+        }
+        let book = Arc::new(Mutex::new(book));
+        self.open().push((name.to_owned(), Arc::clone(&book)));
+        Ok(book)
+    }
+
+    pub fn now(&self) -> i64 {
+        (self.now)()
+    }
+
+    fn open(&self) -> std::sync::MutexGuard<'_, Vec<(String, Arc<Mutex<Book>>)>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn places(&self, corpus: &Corpus) -> Places {
+        Places { knowledge: self.folder.join(&corpus.name).join("index"), models: self.models.clone() }
+    }
+
+    fn index(&self, corpus: &Corpus, tell: &mut dyn FnMut(Progress)) -> Result<Vec<Report>, CorpusError> {
+        let mut reports = Vec::new();
+        for folder in &corpus.folders {
+            let mut knowledge = Knowledge::open(&self.places(corpus), &folder.path)?;
+            let run = Run { now: (self.now)(), stop: &AtomicBool::new(false), tell: &mut *tell };
+            reports.push(knowledge.index(None, run)?);
+        }
+        Ok(reports)
+    }
+
+    fn write(&self, corpus: &Corpus) -> Result<(), CorpusError> {
+        let folder = self.folder.join(&corpus.name);
+        let path = folder.join(FILE);
+        let text = toml::to_string_pretty(corpus)
+            .map_err(|error| CorpusError::File { path: path.display().to_string(), problem: error.to_string() })?;
+        std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
+        std::fs::write(&path, text).map_err(|error| failed(&path, &error))
+    }
+
+    /// Puts the sample's documents beside its index.
+    fn unpack(&self) -> Result<Corpus, CorpusError> {
+        let folder = self.folder.join(sample::NAME).join("documents");
+        for (name, text) in sample::STANDARD.iter().chain(sample::GUIDE) {
+            let path = folder.join(name);
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent).map_err(|error| failed(parent, &error))?;
+            }
+            std::fs::write(&path, text).map_err(|error| failed(&path, &error))?;
+        }
+        let corpus = Corpus {
+            name: sample::NAME.to_owned(),
+            title: "Harbour House Standard and Guide (a sample)".to_owned(),
+            folders: vec![
+                Folder { path: folder.join("standard"), tier: Tier::Primary, cite: "HHS".to_owned() },
+                Folder { path: folder.join("guide"), tier: Tier::Guide, cite: "Guide".to_owned() },
+            ],
+        };
+        self.write(&corpus)?;
+        Ok(corpus)
+    }
+}
+
+fn checked(name: &str) -> Result<(), CorpusError> {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+    if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
+        return Err(CorpusError::Name(name.to_owned()));
+    }
+    Ok(())
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> CorpusError {
+    CorpusError::File { path: path.display().to_string(), problem: error.to_string() }
+}

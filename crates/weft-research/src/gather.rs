@@ -1,0 +1,98 @@
+//! What several searches found, made one list: best first, each paragraph once, with who found it.
+//! What a follow-up already had is left out, and what the best refer to comes along.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+/// A paragraph that was only reached over a reference counts this much of the last that was found.
+const BY_REFERENCE: f64 = 0.5;
+
+pub fn gather(input: &Value) -> Value {
+    let prior: Vec<&str> = input
+        .get("prior")
+        .and_then(|prior| prior.pointer("/output/citations"))
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|citation| citation.get("paragraph_id").and_then(Value::as_str))
+        .collect();
+    let delta = input.pointer("/settings/delta").and_then(Value::as_bool).unwrap_or(true);
+    let mut order: Vec<Value> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut dropped = 0;
+    let searches: Vec<&Value> = input.get("searches").and_then(Value::as_array).into_iter().flatten().collect();
+    for search in &searches {
+        let query = search.get("query").and_then(Value::as_str).unwrap_or_default();
+        for paragraph in search.get("paragraphs").and_then(Value::as_array).into_iter().flatten() {
+            let Some(id) = paragraph.get("id").and_then(Value::as_str) else { continue };
+            if delta && prior.contains(&id) {
+                dropped += 1;
+                continue;
+            }
+            let score = paragraph.get("score").and_then(Value::as_f64).unwrap_or(0.0);
+            match places.get(id).and_then(|place| order.get_mut(*place)) {
+                Some(known) => {
+                    let before = known.get("score").and_then(Value::as_f64).unwrap_or(0.0);
+                    // Found again by another query: a little more than the better of both.
+                    let better = before.max(score) + 0.1 * before.min(score);
+                    set(known, "score", json!(better));
+                    if let Some(Value::Array(queries)) = known.get_mut("queries") {
+                        queries.push(json!(query));
+                    }
+                }
+                None => {
+                    let mut paragraph = paragraph.clone();
+                    set(&mut paragraph, "queries", json!([query]));
+                    places.insert(id.to_owned(), order.len());
+                    order.push(paragraph);
+                }
+            }
+        }
+    }
+    sort(&mut order);
+    let last = order.last().and_then(|last| last.get("score")).and_then(Value::as_f64).unwrap_or(0.0);
+    let most = input.get("most").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok()).unwrap_or(60);
+    let hops = input.get("hops").and_then(|hops| hops.get("paragraphs")).and_then(Value::as_array);
+    for paragraph in hops.into_iter().flatten() {
+        let Some(id) = paragraph.get("id").and_then(Value::as_str) else { continue };
+        if places.contains_key(id) || (delta && prior.contains(&id)) {
+            continue;
+        }
+        let mut paragraph = paragraph.clone();
+        let distance = paragraph.get("distance").and_then(Value::as_f64).unwrap_or(1.0);
+        set(&mut paragraph, "score", json!(last * BY_REFERENCE / distance));
+        set(&mut paragraph, "queries", json!([]));
+        places.insert(id.to_owned(), order.len());
+        order.push(paragraph);
+    }
+    order.truncate(most);
+    let failed = searches.iter().filter(|search| search.get("failed").is_some()).count();
+    let notice = searches.iter().find_map(|search| search.get("notice").filter(|notice| !notice.is_null()));
+    json!({
+        "paragraphs": order,
+        "searched": searches.len(),
+        "failed": failed,
+        "known_before": dropped,
+        "notice": notice,
+    })
+}
+
+/// The best so far, whose references are worth following.
+pub fn best(input: &Value) -> Value {
+    let gathered = gather(input);
+    let paragraphs = gathered.get("paragraphs").and_then(Value::as_array);
+    let ids = paragraphs.into_iter().flatten().take(6).filter_map(|paragraph| paragraph.get("id").cloned());
+    ids.collect()
+}
+
+fn set(value: &mut Value, name: &str, to: Value) {
+    if let Value::Object(fields) = value {
+        fields.insert(name.to_owned(), to);
+    }
+}
+
+fn sort(paragraphs: &mut [Value]) {
+    let score = |value: &Value| value.get("score").and_then(Value::as_f64).unwrap_or(0.0);
+    paragraphs.sort_by(|one, other| score(other).total_cmp(&score(one)));
+}

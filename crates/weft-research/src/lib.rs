@@ -1,0 +1,47 @@
+//! Research: a question over documents becomes a cited, verified answer.
+//!
+//! The order of the work is a flow (`apps/research/flow/FLOW.toml`), run by `weft-engine`. This crate
+//! brings what the flow names: the corpora and the tools that search them (`corpora`, `book`,
+//! `tools`), and pure functions that plan, build contexts, judge and render (`functions`). It never
+//! asks a model, keeps no state of a run, and writes nothing but its own corpora.
+
+mod answer;
+mod book;
+mod calibrate;
+mod context;
+mod corpora;
+mod extract;
+pub mod export;
+mod functions;
+mod gather;
+mod judge;
+mod label;
+mod pause;
+mod plan;
+mod prior;
+mod render;
+mod sample;
+mod tools;
+
+pub use book::{Book, Paragraph, Tier};
+pub use corpora::{Corpora, Corpus, CorpusError, Folder};
+pub use functions::ResearchFunctions;
+pub use tools::tools;
+
+use weft_engine::flow::Packed;
+
+/// The name of the flow.
+pub const FLOW: &str = "research";
+
+/// The flow as it comes with Weft.
+pub const PACKED: Packed = Packed {
+    name: FLOW,
+    text: include_str!("../../../apps/research/flow/FLOW.toml"),
+    prompts: &[
+        ("system.md", include_str!("../../../apps/research/flow/system.md")),
+        ("analyse.md", include_str!("../../../apps/research/flow/analyse.md")),
+        ("calibrate.md", include_str!("../../../apps/research/flow/calibrate.md")),
+        ("synthesise.md", include_str!("../../../apps/research/flow/synthesise.md")),
+        ("classify.md", include_str!("../../../apps/research/flow/classify.md")),
+    ],
+};
