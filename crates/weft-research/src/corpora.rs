@@ -130,7 +130,9 @@ impl Corpora {
 
     /// Opens a corpus for asking, reading it first if that was never done.
     pub fn book(&self, name: &str) -> Result<Arc<Mutex<Book>>, CorpusError> {
-        if let Some((_, book)) = self.open().iter().find(|(open, _)| open == name) {
+        // Held while it is opened: several searches begin at once, and one of them reads it.
+        let mut open = self.open();
+        if let Some((_, book)) = open.iter().find(|(open, _)| open == name) {
             return Ok(Arc::clone(book));
         }
         let corpus = self.get(name)?;
@@ -148,7 +150,7 @@ impl Corpora {
             return Err(CorpusError::Empty(name.to_owned()));
         }
         let book = Arc::new(Mutex::new(book));
-        self.open().push((name.to_owned(), Arc::clone(&book)));
+        open.push((name.to_owned(), Arc::clone(&book)));
         Ok(book)
     }
 

@@ -141,7 +141,9 @@ impl From<EngineError> for Problem {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, "secret", message).with("kind", kind).with("near", near)
             }
             EngineError::Hook(_) => Self::conflict("refused", message),
-            EngineError::Model(_) | EngineError::Agent(_) | EngineError::Command { .. } => Self::bad(message),
+            EngineError::Model(_) | EngineError::Agent(_) | EngineError::Command { .. } | EngineError::Flow(_) => {
+                Self::bad(message)
+            }
             EngineError::NoCommand { known, .. } => Self::bad(message).with("known", known),
             EngineError::Undo(_) => Self::conflict("cannot_undo", message),
             EngineError::Config(_) | EngineError::Stopped(_) | EngineError::Home { .. } => Self::failed(message),

@@ -94,6 +94,15 @@ pub enum Command {
     /// Finish what a crash, a limit or an answer left to be done
     #[command(after_help = RESUME_HELP)]
     Resume(ResumeArgs),
+    /// Answer a question from documents, cited and verified
+    #[command(after_help = crate::research_args::RESEARCH_HELP)]
+    Research(crate::research_args::ResearchArgs),
+    /// Collections of documents that research asks
+    #[command(after_help = crate::research_args::CORPUS_HELP)]
+    Corpus {
+        #[command(subcommand)]
+        command: crate::research_args::CorpusCommand,
+    },
     /// List, show, fork, export, import and delete sessions
     #[command(after_help = SESSIONS_HELP)]
     Sessions {

@@ -78,13 +78,21 @@ struct Plain {
     spoken: Spoken,
     /// How much of the running answer has been written.
     streamed: usize,
+    /// A flow is at work: what models say in its stages is material, its document is the answer.
+    in_flow: bool,
 }
 
 impl Headless {
     /// Looks on from now. Call it before anything is done, so that nothing is missed.
     pub fn new(engine: &Engine, session: SessionId, json: bool) -> Self {
         let state = engine.state(session).unwrap_or_else(|_| State::new(session));
-        let plain = || Plain { transcript: transcript_so_far(engine, &state), spoken: Spoken::new(), streamed: 0 };
+        let in_flow = state.run.as_ref().is_some_and(|run| run.under_way);
+        let plain = || Plain {
+            transcript: transcript_so_far(engine, &state),
+            spoken: Spoken::new(),
+            streamed: 0,
+            in_flow,
+        };
         let screen = if json { Screen::Json } else { Screen::Plain(Box::new(plain())) };
         Self {
             watch: engine.watch(session),
@@ -334,6 +342,9 @@ fn ask_lines(ask: &Ask, look: &Look) -> Vec<Line> {
 
 impl Plain {
     fn text(&mut self, text: &str) {
+        if self.in_flow {
+            return;
+        }
         self.streamed += text.len();
         if !text.is_empty() {
             out::stdout(&self.spoken.push(text));
@@ -342,8 +353,19 @@ impl Plain {
 
     fn event(&mut self, recorded: &Recorded) {
         match &recorded.event {
+            Event::RoundAnswered(_) if self.in_flow => {}
             Event::RoundAnswered(answered) => self.answered(answered),
             Event::RoundStarted(_) => self.streamed = 0,
+            Event::FlowEnded(ended) => {
+                self.in_flow = false;
+                let mut told = ended.clone();
+                let document = told.document.take().unwrap_or_default();
+                let lines = self.transcript.event(&Recorded { event: told.into(), ..recorded.clone() });
+                self.tell(lines);
+                self.text(&document);
+                self.end_line();
+                self.streamed = 0;
+            }
             // What the person said, they know.
             Event::InputReceived(_) | Event::TurnStarted(_) => {}
             Event::RoundFailed(failed) => {
@@ -355,7 +377,8 @@ impl Plain {
                 let lines = self.transcript.event(&Recorded { event: without_text.into(), ..recorded.clone() });
                 self.tell(lines);
             }
-            _ => {
+            event => {
+                self.in_flow |= matches!(event, Event::FlowStarted(_) | Event::FlowContinued(_));
                 let lines = self.transcript.event(recorded);
                 self.tell(lines);
             }

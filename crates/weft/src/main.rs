@@ -12,6 +12,7 @@ mod knowledge_args;
 mod open;
 mod out;
 mod past;
+mod research_args;
 mod resident;
 mod serve_args;
 mod show;

@@ -9,6 +9,7 @@ use weft_engine::agent::Agent;
 use weft_engine::{Clock, Engine, Home, Loaded, NewSession, Setup, Tape};
 use weft_knowledge::{Places, Shelf};
 use weft_model::cassette::Cassette;
+use weft_research::Corpora;
 use weft_tool::{Registry, Toolbox};
 
 use crate::args::{ChatArgs, WorkArgs};
@@ -36,6 +37,8 @@ pub struct Opened {
     pub workspace: PathBuf,
     /// What is known of folders.
     pub knowledge: Arc<Shelf>,
+    /// The documents that research asks.
+    pub corpora: Arc<Corpora>,
     /// What was odd about the settings.
     pub warnings: Vec<String>,
 }
@@ -103,6 +106,10 @@ pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::
     setup.tape = tape;
     let knowledge = Arc::new(Shelf::new(Places::within(&home.data), Arc::new(|| Clock::System.now().0)));
     setup.registry = weft_knowledge::tools(&knowledge).into_iter().fold(setup.registry, Registry::with_extra);
+    let corpora = Arc::new(crate::commands::research::corpora(&home));
+    setup.registry = weft_research::tools(&corpora).into_iter().fold(setup.registry, Registry::with_extra);
+    setup.flows = vec![weft_research::PACKED];
+    setup.functions = vec![Arc::new(weft_research::ResearchFunctions)];
     let toolbox = (!sources.sources.all().is_empty()).then_some(sources.sources);
     setup.toolbox = toolbox.clone().map(|sources| sources as Arc<dyn Toolbox>);
     let engine = Engine::open(setup)?;
@@ -111,7 +118,7 @@ pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::
         sources.set_host(Arc::new(EngineHost { engine: engine.downgrade() }));
     }
     let warnings = loaded.warnings.into_iter().chain(sources.warnings).collect();
-    Ok(Opened { engine, home, workspace, knowledge, warnings })
+    Ok(Opened { engine, home, workspace, knowledge, corpora, warnings })
 }
 
 /// Opens everything and tells what the person should know about it.

@@ -11,6 +11,7 @@ pub mod doctor;
 mod knowledge;
 mod mcp;
 mod models;
+pub mod research;
 pub mod resume;
 mod run;
 mod sandbox;
@@ -38,6 +39,8 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         None => terminal::chat(cli.chat),
         Some(Command::Run(args)) => small(run::run(args)),
         Some(Command::Resume(args)) => small(resume::run(args)),
+        Some(Command::Research(args)) => small(research::run(args)),
+        Some(Command::Corpus { command }) => research::corpus(command),
         Some(Command::Sessions { command }) => small(sessions::run(command)),
         Some(Command::Undo(args)) => small(undo::undo(args)),
         Some(Command::Redo(args)) => small(undo::redo(args)),

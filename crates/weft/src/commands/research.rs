@@ -1,0 +1,296 @@
+//! `weft research`: a question over documents becomes a cited, verified answer. And `weft corpus`.
+
+use std::io::{BufRead as _, IsTerminal as _};
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+
+use anyhow::Context as _;
+use serde_json::{Map, Value, json};
+use weft_core::flow::{FlowEnd, StageStatus};
+use weft_core::{Cost, Event, SessionId, State};
+use weft_engine::flow::NewRun;
+use weft_engine::{Clock, Home};
+use weft_research::{Corpora, Corpus, Folder, Tier, export};
+use weft_store::ListFilter;
+
+use crate::commands::resume;
+use crate::exit::{Exit, UsageError};
+use crate::headless::Headless;
+use crate::open::{self, Opened};
+use crate::out;
+use crate::research_args::{AskArgs, CorpusCommand, Format, ResearchArgs, ResearchCommand};
+use crate::show::rows::note;
+use crate::show::units::{counted, duration};
+
+pub async fn run(args: ResearchArgs) -> anyhow::Result<Exit> {
+    match args.command {
+        None => ask(args.ask).await,
+        Some(ResearchCommand::Resume { session, json }) => {
+            let opened = open::open_aloud(&Default::default())?;
+            let session = find(&opened, session.as_deref())?;
+            let exit = resume::carry_on(&opened, session, &Default::default(), json, None).await?;
+            converse(&opened, session, json, exit).await
+        }
+        Some(ResearchCommand::Show { session, json }) => {
+            let opened = open::open_to_look()?;
+            let session = find(&opened, session.as_deref())?;
+            show(&opened, session, json)
+        }
+        Some(ResearchCommand::Export { session, output, format }) => {
+            let opened = open::open_to_look()?;
+            let session = find(&opened, session.as_deref())?;
+            write(&opened, session, output.as_deref(), format)
+        }
+    }
+}
+
+async fn ask(args: AskArgs) -> anyhow::Result<Exit> {
+    let question = args.question.join(" ");
+    if question.trim().is_empty() {
+        return Err(UsageError("say what to research: weft research 'how long are employee files kept?'".to_owned()).into());
+    }
+    let opened = open::open_aloud(&args.work)?;
+    let corpus = args.corpus.clone().unwrap_or_else(|| opened.corpora.usual());
+    let corpus = opened.corpora.get(&corpus).map_err(|error| UsageError(error.to_string()))?;
+    let session = match (&args.session, args.continue_last) {
+        (Some(prefix), _) => opened.engine.store().find(prefix)?,
+        (None, true) => find(&opened, None)?,
+        (None, false) => opened.create(&args.work, false)?,
+    };
+    let headless = Headless::new(&opened.engine, session, args.json);
+    let mut settings = Map::from_iter([
+        ("corpus".to_owned(), json!(corpus.name)),
+        ("prefixes".to_owned(), prefixes(&corpus)),
+        ("yes".to_owned(), json!(args.yes)),
+    ]);
+    if let Some(depth) = &args.depth {
+        settings.insert("depth".to_owned(), json!(depth));
+    }
+    if args.no_web {
+        settings.insert("web".to_owned(), json!(false));
+    }
+    let new = NewRun {
+        flow: weft_research::FLOW.to_owned(),
+        question,
+        settings,
+        budget: args.budget.map(Cost::from_usd),
+        follows: None,
+        afresh: false,
+    };
+    opened.engine.start_flow(session, new).await.map_err(|error| match error {
+        weft_engine::EngineError::Flow(error) => anyhow::Error::from(UsageError(error.to_string())),
+        other => other.into(),
+    })?;
+    let exit = headless.follow().await?;
+    converse(&opened, session, args.json, exit).await
+}
+
+pub fn prefixes(corpus: &Corpus) -> Value {
+    corpus.folders.iter().map(|folder| folder.cite.as_str()).filter(|cite| !cite.is_empty()).collect()
+}
+
+/// At a terminal the person answers where they are asked.
+async fn converse(opened: &Opened, session: SessionId, json: bool, mut exit: Exit) -> anyhow::Result<Exit> {
+    while matches!(exit, Exit::Waiting) && !json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+        let state = opened.engine.state(session)?;
+        let Some(ask) = state.open_asks().next().cloned() else { break };
+        out::stderr("> ");
+        let line = tokio::task::spawn_blocking(|| {
+            let mut line = String::new();
+            std::io::stdin().lock().read_line(&mut line).map(|read| (read > 0).then_some(line))
+        });
+        let Some(line) = line.await?.context("cannot read your answer")? else { break };
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let answer = match super::read_answer(&ask.kind, &words) {
+            Ok(answer) => answer,
+            Err(problem) => {
+                out::tell(&note(&problem.to_string(), &out::look_stderr()));
+                continue;
+            }
+        };
+        let headless = Headless::new(&opened.engine, session, json);
+        opened.engine.answer(session, ask.id, answer, "terminal").await?;
+        exit = headless.follow().await?;
+    }
+    // What was asked was not met where the documents do not answer it.
+    let unanswered = matches!(exit, Exit::Done) && output(opened, session)?.is_some_and(|output| !is_answered(&output));
+    Ok(if unanswered { Exit::Failed } else { exit })
+}
+
+fn is_answered(output: &Value) -> bool {
+    output.get("answerable").and_then(Value::as_bool).unwrap_or(true)
+}
+
+/// The session that is named, else the last of this folder that has a run.
+fn find(opened: &Opened, prefix: Option<&str>) -> anyhow::Result<SessionId> {
+    if let Some(prefix) = prefix {
+        return Ok(opened.engine.store().find(prefix)?);
+    }
+    let filter = ListFilter { workspace: Some(opened.workspace_name()), ..ListFilter::default() };
+    for row in opened.engine.store().list(&filter)? {
+        if opened.engine.state(row.id)?.run.is_some() {
+            return Ok(row.id);
+        }
+    }
+    Err(UsageError("there is no research in this folder yet. Begin with `weft research 'your question'`".to_owned()).into())
+}
+
+/// What the last stage of the last run gave.
+fn output(opened: &Opened, session: SessionId) -> anyhow::Result<Option<Value>> {
+    let state = opened.engine.state(session)?;
+    let run = state.run.filter(|run| run.ended == Some(FlowEnd::Completed));
+    let Some(seq) = run.as_ref().and_then(|run| run.stages.last()).and_then(|stage| stage.output) else {
+        return Ok(None);
+    };
+    let found = opened.engine.store().events(session, seq.saturating_sub(1), 1)?;
+    Ok(found.into_iter().next().and_then(|recorded| match recorded.event {
+        Event::StageFinished(finished) => Some(finished.output),
+        _ => None,
+    }))
+}
+
+fn document(opened: &Opened, session: SessionId) -> anyhow::Result<String> {
+    let output = output(opened, session)?;
+    let document = output.as_ref().and_then(|output| output.get("document")).and_then(Value::as_str);
+    document.map(str::to_owned).ok_or_else(|| {
+        UsageError(format!("session {session} has no finished document. `weft research resume {session}` goes on")).into()
+    })
+}
+
+fn show(opened: &Opened, session: SessionId, as_json: bool) -> anyhow::Result<Exit> {
+    let state = opened.engine.state(session)?;
+    if as_json {
+        out::json_line(&json!({ "session": session, "run": state.run, "output": output(opened, session)? }));
+        return Ok(Exit::Done);
+    }
+    stages(&state);
+    if let Ok(text) = document(opened, session) {
+        out::stdout(&text);
+    }
+    Ok(Exit::Done)
+}
+
+fn stages(state: &State) {
+    let look = out::look_stderr();
+    let Some(run) = &state.run else { return };
+    out::tell(&note(&format!("{} ({}, {})", run.question, state.id, run.cost), &look));
+    for stage in &run.stages {
+        let status = match stage.status {
+            StageStatus::Waiting => "to come",
+            StageStatus::Running => "under way",
+            StageStatus::Done => "done",
+            StageStatus::Skipped => "left out",
+            StageStatus::Failed => "failed",
+        };
+        out::tell(&note(&format!("{}: {status}, {}, {}", stage.title, duration(stage.millis), stage.cost), &look));
+    }
+}
+
+fn write(opened: &Opened, session: SessionId, path: Option<&Path>, format: Option<Format>) -> anyhow::Result<Exit> {
+    let text = document(opened, session)?;
+    let ending = path.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
+    let format = match (format, ending.as_deref()) {
+        (Some(format), _) => format,
+        (None, Some("html" | "htm")) => Format::Html,
+        (None, Some("docx")) => Format::Docx,
+        (None, _) => Format::Md,
+    };
+    let title = text.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned();
+    let bytes = match format {
+        Format::Md => text.into_bytes(),
+        Format::Html => export::html(&title, &text).into_bytes(),
+        Format::Docx => export::docx(&text).map_err(anyhow::Error::msg)?,
+    };
+    match path {
+        Some(path) => {
+            std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+            out::tell(&note(&format!("Written to {}.", path.display()), &out::look_stderr()));
+        }
+        None if format == Format::Docx => {
+            return Err(UsageError("a Word document needs a file: add `-o answer.docx`".to_owned()).into());
+        }
+        None => out::stdout(&String::from_utf8_lossy(&bytes)),
+    }
+    Ok(Exit::Done)
+}
+
+// ---- corpora
+
+pub fn corpora(home: &Home) -> Corpora {
+    Corpora::within(&home.data, Arc::new(|| Clock::System.now().0))
+}
+
+pub fn corpus(command: CorpusCommand) -> anyhow::Result<Exit> {
+    let corpora = corpora(&Home::from_env());
+    let look = out::look_stderr();
+    match command {
+        CorpusCommand::Add { name, paths, guide, cite, guide_cite } => {
+            let folder = |tier, cite: &str| {
+                let cite = cite.to_owned();
+                move |path| Folder { path, tier, cite: cite.clone() }
+            };
+            let folders = paths.into_iter().map(folder(Tier::Primary, &cite));
+            let folders = folders.chain(guide.into_iter().map(folder(Tier::Guide, &guide_cite))).collect();
+            let new = Corpus { name: name.clone(), title: String::new(), folders };
+            let reports = corpora.add(new, &mut |_| {}).map_err(|error| UsageError(error.to_string()))?;
+            told(&reports);
+            status(&corpora, &name)?;
+        }
+        CorpusCommand::List { json } => {
+            for name in corpora.names() {
+                let corpus = corpora.get(&name)?;
+                if json {
+                    out::json_line(&corpus);
+                } else {
+                    let places: Vec<String> =
+                        corpus.folders.iter().map(|folder| folder.path.display().to_string()).collect();
+                    out::stdout(&format!("{name}  {}\n", places.join(", ")));
+                }
+            }
+        }
+        CorpusCommand::Status { name } => status(&corpora, &name)?,
+        CorpusCommand::Rebuild { name } => {
+            let reports = corpora.rebuild(&name, &mut |_| {}).map_err(|error| UsageError(error.to_string()))?;
+            told(&reports);
+            status(&corpora, &name)?;
+        }
+        CorpusCommand::Remove { name } => {
+            corpora.remove(&name).map_err(|error| UsageError(error.to_string()))?;
+            out::tell(&note(&format!("The corpus {name} is forgotten; its documents stay."), &look));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn told(reports: &[weft_knowledge::Report]) {
+    for report in reports {
+        let text = format!("{} read in {:.1} s.", counted(report.changed as u64, "document", "documents"), report.seconds);
+        out::tell(&note(&text, &out::look_stderr()));
+        for (path, reason) in &report.passed {
+            out::tell(&note(&format!("{path} {reason}"), &out::look_stderr()));
+        }
+    }
+}
+
+fn status(corpora: &Corpora, name: &str) -> anyhow::Result<()> {
+    let book = corpora.book(name).map_err(|error| UsageError(error.to_string()))?;
+    let book = book.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut documents: Vec<(&str, &str, u64)> = Vec::new();
+    for paragraph in book.paragraphs() {
+        let title = paragraph.section.split(" > ").next().unwrap_or_default();
+        match documents.last_mut().filter(|(source, ..)| *source == paragraph.source) {
+            Some((_, _, count)) => *count += 1,
+            None => documents.push((&paragraph.source, title, 1)),
+        }
+    }
+    for (source, title, count) in &documents {
+        out::stdout(&format!("{source}  {title}  {}\n", counted(*count, "paragraph", "paragraphs")));
+    }
+    let total = counted(book.paragraphs().len() as u64, "paragraph", "paragraphs");
+    let documents = counted(documents.len() as u64, "document", "documents");
+    out::tell(&note(&format!("{name}: {documents}, {total}."), &out::look_stderr()));
+    if let Some(notice) = book.notice() {
+        out::tell(&note(notice, &out::look_stderr()));
+    }
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! The command line of `weft research` and `weft corpus`. Decides nothing.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::args::WorkArgs;
+
+pub const RESEARCH_HELP: &str = "Answers from a corpus of documents, with every statement cited and checked. Without a model it quotes;
+with one it plans, asks you before it spends much, writes, verifies and repairs. What is said at a
+pause may be a choice or your own words; `Exit` leaves. The document goes to standard output.
+
+Examples:
+  weft research 'how long are employee files kept?'
+  weft research --corpus isa --depth deep --yes 'when is external confirmation required?'
+  weft research --continue 'and if the employee sues?'
+  weft research show
+  weft research export -o answer.docx
+
+Exit codes: as for `weft run`; 1 also where the documents do not answer the question.";
+
+pub const CORPUS_HELP: &str = "A corpus is documents (Markdown, text, HTML, PDF, DOCX) that research asks. Paragraphs are cited by
+their numbers where they have some. `harbour` is a sample that is always there.
+
+Examples:
+  weft corpus add isa ~/isa --cite ISA --guide ~/isa-guides
+  weft corpus list
+  weft corpus status isa
+  weft corpus rebuild isa";
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct ResearchArgs {
+    #[command(subcommand)]
+    pub command: Option<ResearchCommand>,
+    #[command(flatten)]
+    pub ask: AskArgs,
+}
+
+#[derive(Debug, Args, Default)]
+pub struct AskArgs {
+    /// The question
+    #[arg(value_name = "QUESTION")]
+    pub question: Vec<String>,
+    /// The corpus to ask; your only one, or the sample, if left out
+    #[arg(long, value_name = "NAME")]
+    pub corpus: Option<String>,
+    /// quick, standard or deep
+    #[arg(long, value_name = "DEPTH")]
+    pub depth: Option<String>,
+    /// Do not pause
+    #[arg(long, short = 'y')]
+    pub yes: bool,
+    /// Do not search the web
+    #[arg(long)]
+    pub no_web: bool,
+    /// The most it may cost, in US dollars; 10 if left out
+    #[arg(long, value_name = "USD")]
+    pub budget: Option<f64>,
+    /// Follow up the last answer of this session (its id, or the beginning of it)
+    #[arg(long, value_name = "ID", conflicts_with = "continue_last")]
+    pub session: Option<String>,
+    /// Follow up the last research in this folder
+    #[arg(long = "continue", short = 'c')]
+    pub continue_last: bool,
+    /// Print every recorded event as one line of JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ResearchCommand {
+    /// Go on with a run that was interrupted or answered
+    Resume {
+        /// The session; the last research here if left out
+        #[arg(value_name = "ID")]
+        session: Option<String>,
+        /// Print every recorded event as one line of JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a run: its stages, what they cost, and the document
+    Show {
+        /// The session; the last research here if left out
+        #[arg(value_name = "ID")]
+        session: Option<String>,
+        /// Everything that the last stage gave, as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write the document to a file
+    Export {
+        /// The session; the last research here if left out
+        #[arg(value_name = "ID")]
+        session: Option<String>,
+        /// The file; its ending says the format unless --format does. Standard output if left out
+        #[arg(long, short = 'o', value_name = "FILE")]
+        output: Option<PathBuf>,
+        #[arg(long, value_enum)]
+        format: Option<Format>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Markdown
+    Md,
+    /// A page that stands alone
+    Html,
+    /// Word
+    Docx,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CorpusCommand {
+    /// Make a corpus of folders with documents, and read it
+    Add {
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Folders with the texts that decide
+        #[arg(value_name = "PATH", required = true)]
+        paths: Vec<PathBuf>,
+        /// Folders with guides that explain them
+        #[arg(long, value_name = "PATH")]
+        guide: Vec<PathBuf>,
+        /// What stands before a paragraph's number in citations, such as ISA
+        #[arg(long, value_name = "WORD", default_value = "")]
+        cite: String,
+        /// The same for the guides
+        #[arg(long, value_name = "WORD", default_value = "")]
+        guide_cite: String,
+    },
+    /// List the corpora
+    List {
+        /// One JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// What a corpus holds
+    Status {
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// Read what is new or changed
+    Rebuild {
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// Forget a corpus and its index; the documents stay
+    Remove {
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+}
