@@ -19,10 +19,10 @@ use std::collections::{HashMap, HashSet};
 
 use crate::ask::{Answer, Ask, AskKind, Choice};
 use crate::event::{
-    AskAnswered, Compacted, CompactionCause, CompactionStarted, Delivery, EndReason, Event,
-    FilesChanged, FilesRestored, GrantGiven, HookRan, InputReceived, InputWithdrawn, LimitsSet, ModeSet, ModelSet,
-    Outcome, Output, Recovered, RoundAnswered, RoundFailed, RoundStarted, Sampled, SessionStarted, Shorthand, Spent,
-    StopCause, StopReason, StopRequested, TitleSet, TurnEnded, TurnStarted, Withdrawn,
+    AskAnswered, Compacted, CompactionCause, CompactionStarted, Delivery, EndReason, Event, FilesChanged,
+    FilesRestored, GrantGiven, HookRan, InputReceived, InputWithdrawn, LimitsSet, ModeSet, ModelSet, Outcome, Output,
+    Recovered, RoundAnswered, RoundFailed, RoundStarted, Sampled, SessionStarted, Shorthand, Spent, StopCause,
+    StopReason, StopRequested, TitleSet, TurnEnded, TurnStarted, Withdrawn,
 };
 use crate::failure::{Failure, FailureKind};
 use crate::flow::{FlowContinued, FlowStarted, Work};

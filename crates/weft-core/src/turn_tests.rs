@@ -553,7 +553,7 @@ fn kind_numbers_never_change() {
         "1 SessionStarted, 2 TitleSet, 3 ModeSet, 4 ModelSet, 5 InputReceived, 6 InputWithdrawn, 7 TurnStarted, \
          8 RoundStarted, 9 RoundAnswered, 10 RoundFailed, 11 ToolStarted, 12 ToolFinished, 13 AskRaised, 14 AskAnswered, \
          15 AskWithdrawn, 16 GrantGiven, 17 StopRequested, 18 TurnEnded, 19 CompactionStarted, 20 Compacted, \
-         21 Recovered, 22 HookRan, 23 LimitsSet, 30 FilesChanged, 31 FilesRestored, 40 Sampled"
+         21 Recovered, 22 HookRan, 23 LimitsSet, 30 FilesChanged, 31 FilesRestored, 40 Sampled, 50 FlowStarted, 51 FlowContinued, 52 StageStarted, 53 StageCalls, 54 StageFinished, 55 StageSkipped, 56 StageFailed, 57 FlowPaused, 58 FlowResumed, 59 BreakoutAsked, 60 RepairStarted, 61 FlowEnded"
     );
 }
 

@@ -15,8 +15,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use weft_core::ask::Grant;
-use weft_core::flow::Work;
 use weft_core::event::{Access, Compacted, Outcome, Output, SessionStarted};
+use weft_core::flow::Work;
 use weft_core::turn::Verdict;
 use weft_core::{
     AskId, CallId, Effect, Event, Failure, FailureKind, Input, Machine, Mode, Phase, SessionId, State, ToolCall,
@@ -561,13 +561,6 @@ impl Driver {
         }
     }
 
-    fn stage_work(&mut self) -> Work {
-        match &self.chosen {
-            Some(chosen) => self.staging.next(&self.shared, &self.machine, chosen),
-            None => Work::Fail { message: self.no_model.clone().unwrap_or_else(|| NO_MODEL.to_owned()) },
-        }
-    }
-
     fn call_model(&mut self) {
         let Some(chosen) = self.chosen.clone() else {
             let reason = self.no_model.take().unwrap_or_else(|| NO_MODEL.to_owned());
@@ -596,26 +589,6 @@ impl Driver {
         self.cancel_model = CancellationToken::new();
         self.cancel_tools = CancellationToken::new();
         let admission = admission(&chosen, state, Priority::User, &request, &self.cancel_model);
-        self.listen(chosen, request, admission);
-    }
-
-    fn call_for_stage(&mut self, usual: &Chosen) {
-        let prompt = match self.staging.prompt(&self.shared, &self.machine, usual) {
-            Ok(prompt) => prompt,
-            Err(message) => {
-                let failed = call_failed(Failure::new(FailureKind::Config, message));
-                self.running.spawn(async move { failed });
-                return;
-            }
-        };
-        let state = self.machine.state();
-        let named = prompt.uses.as_deref().and_then(|name| name.parse().ok());
-        let chosen = named.and_then(|name| self.shared.models.choose_named(&self.shared, state, &name).ok());
-        let chosen = chosen.unwrap_or_else(|| usual.clone());
-        self.cancel_model = CancellationToken::new();
-        self.cancel_tools = CancellationToken::new();
-        let turn = state.turn.as_ref().map(|turn| u64::from(turn.number));
-        let (request, admission) = staging::request(prompt, &chosen, self.session, turn, &self.cancel_model);
         self.listen(chosen, request, admission);
     }
 

@@ -157,7 +157,9 @@ fn ids_in(inside: &str, prefixes: &[String]) -> Option<Vec<String>> {
         let bare = prefixes.iter().find_map(|prefix| part.strip_prefix(prefix.as_str()).map(str::trim));
         named |= bare.is_some();
         let id = bare.unwrap_or(part).trim_start_matches("paragraph ").trim();
-        let is_id = !id.is_empty() && !id.contains(char::is_whitespace) && id.contains(|c: char| c.is_ascii_digit() || c == '#');
+        let is_id = !id.is_empty()
+            && !id.contains(char::is_whitespace)
+            && id.contains(|c: char| c.is_ascii_digit() || c == '#');
         if !is_id {
             return None;
         }

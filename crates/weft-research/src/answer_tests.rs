@@ -20,7 +20,8 @@ fn citations_are_told_from_remarks() {
 
 #[test]
 fn headings_and_source_blocks_are_no_claims() {
-    let text = "## Keeping\n\nFiles are kept (HHS 3.8). This is a remark.\n\n> (HHS 3.8) six years\n\n- A point (HHS 3.9).";
+    let text =
+        "## Keeping\n\nFiles are kept (HHS 3.8). This is a remark.\n\n> (HHS 3.8) six years\n\n- A point (HHS 3.9).";
     let found = claims(text, &["HHS".to_owned()]);
     let texts: Vec<&str> = found.iter().map(|claim| claim.text.as_str()).collect();
     assert_eq!(texts, ["Files are kept.", "A point."]);

@@ -113,7 +113,8 @@ impl Book {
                     found.push(index);
                 }
             }
-            let stems: HashSet<String> = stems(&format!("{} {}", paragraph.section, paragraph.text)).into_iter().collect();
+            let stems: HashSet<String> =
+                stems(&format!("{} {}", paragraph.section, paragraph.text)).into_iter().collect();
             for stem in stems {
                 *self.words.entry(stem).or_default() += 1;
             }
@@ -147,7 +148,8 @@ impl Book {
     pub fn search(&self, query: &str, limit: usize, now: i64) -> Result<Vec<(&Paragraph, f32)>, KnowledgeError> {
         let mut best: HashMap<usize, f32> = HashMap::new();
         for (folder, knowledge) in self.parts.iter().enumerate() {
-            let query = Query { text: query.to_owned(), filter: Filter::default(), limit: limit.saturating_mul(2), now };
+            let query =
+                Query { text: query.to_owned(), filter: Filter::default(), limit: limit.saturating_mul(2), now };
             for hit in knowledge.search(&query)?.hits {
                 // A heading stands for what is under it.
                 let Some(index) = self.at(folder, &hit.path, hit.line) else { continue };

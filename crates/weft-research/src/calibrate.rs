@@ -101,7 +101,8 @@ fn changed(plan: &Value, changes: &Value) -> Vec<Value> {
     }
     let added = items("sub_queries_added");
     let added = added.iter().filter(|item| !text(item, "query").is_empty());
-    queries.extend(added.map(|item| json!({ "query": text(item, "query"), "role": text(item, "role"), "targets": [] })));
+    queries
+        .extend(added.map(|item| json!({ "query": text(item, "query"), "role": text(item, "role"), "targets": [] })));
     queries
 }
 

@@ -41,7 +41,13 @@ pub fn context(input: &Value) -> Value {
     if !web.is_empty() {
         text.push_str("<web_sources>\n");
         for (number, source) in web.iter().enumerate() {
-            let line = format!("[W{}] {} {}\n{}\n", number + 1, escape(&source.title), escape(&source.url), escape(&source.insight));
+            let line = format!(
+                "[W{}] {} {}\n{}\n",
+                number + 1,
+                escape(&source.title),
+                escape(&source.url),
+                escape(&source.insight)
+            );
             text.push_str(&line);
         }
         text.push_str("</web_sources>\n");

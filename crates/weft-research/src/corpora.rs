@@ -19,7 +19,9 @@ pub enum CorpusError {
     Unknown { name: String, known: String },
     #[error("a corpus is named with letters, digits, `-` and `_`, not `{0}`")]
     Name(String),
-    #[error("there is a corpus `{0}` already. `weft corpus rebuild {0}` reads it again; `weft corpus remove {0}` forgets it")]
+    #[error(
+        "there is a corpus `{0}` already. `weft corpus rebuild {0}` reads it again; `weft corpus remove {0}` forgets it"
+    )]
     Exists(String),
     #[error("`{0}` is no folder. Give the folder that holds the documents")]
     NoFolder(String),

@@ -160,7 +160,9 @@ fn write_docx<'a>(out: &mut String, events: impl Iterator<Item = Event<'a>>) {
             Event::End(TagEnd::Strong) => bold = false,
             Event::Start(Tag::Emphasis) => italic = true,
             Event::End(TagEnd::Emphasis) => italic = false,
-            Event::Start(Tag::Table(_)) => out.push_str("<w:tbl><w:tblPr><w:tblW w:w=\"0\" w:type=\"auto\"/></w:tblPr>"),
+            Event::Start(Tag::Table(_)) => {
+                out.push_str("<w:tbl><w:tblPr><w:tblW w:w=\"0\" w:type=\"auto\"/></w:tblPr>")
+            }
             Event::End(TagEnd::Table) => out.push_str("</w:tbl>"),
             Event::Start(Tag::TableHead | Tag::TableRow) => out.push_str("<w:tr>"),
             Event::End(TagEnd::TableHead | TagEnd::TableRow) => out.push_str("</w:tr>"),

@@ -77,7 +77,11 @@ pub fn extract(book: &Book, question: &str, ids: &[String], most: usize, now: i6
     // A word that the whole corpus never uses is what the question is about.
     let unknown: f32 = missing.iter().filter(|stem| !book.knows(stem)).map(|stem| book.weight(stem)).sum();
     let answerable = found >= LEAST_COVERED && unknown < 0.35 * total;
-    let quotes = if answerable { chosen.iter().flat_map(|scored| quotes(book, scored.paragraph, &asked)).collect() } else { Vec::new() };
+    let quotes = if answerable {
+        chosen.iter().flat_map(|scored| quotes(book, scored.paragraph, &asked)).collect()
+    } else {
+        Vec::new()
+    };
     Ok(Extract { answerable, covered: found, missing, quotes, nearest })
 }
 

@@ -50,7 +50,8 @@ fn brief(input: &Value) -> Value {
     if let Some(status) = output.pointer("/verification/status").and_then(Value::as_str) {
         text.push_str(&format!("Verification: {status}\n"));
     }
-    let done: Vec<&str> = stages.as_object().map(|stages| stages.keys().map(String::as_str).collect()).unwrap_or_default();
+    let done: Vec<&str> =
+        stages.as_object().map(|stages| stages.keys().map(String::as_str).collect()).unwrap_or_default();
     text.push_str(&format!("Stages done: {}{}", done.join(", "), if partial { " (left early)" } else { "" }));
     json!(format!("<prior_research>\n{text}\n</prior_research>"))
 }

@@ -62,21 +62,28 @@ pub fn analysed(input: &Value) -> Value {
 pub fn calibrated(input: &Value) -> Value {
     let output = input.get("output").unwrap_or(&Value::Null);
     let count = |name: &str| output.pointer(&format!("/execution/{name}")).and_then(Value::as_u64).unwrap_or(0);
-    let items = |name: &str| output.pointer(&format!("/changes/{name}")).and_then(Value::as_array).cloned().unwrap_or_default();
+    let items =
+        |name: &str| output.pointer(&format!("/changes/{name}")).and_then(Value::as_array).cloned().unwrap_or_default();
     let mut text = String::new();
     let (done, planned, results) = (count("queries_succeeded"), count("queries_planned"), count("results_count"));
     match output.get("status").and_then(Value::as_str) {
         Some("calibrated") => {
             let changed = ["sub_queries_added", "sub_queries_modified", "sub_queries_demoted"];
             let changed = changed.iter().any(|name| !items(name).is_empty());
-            text.push_str(if changed { "## The web has changed the plan\n\n" } else { "## The web confirms the plan\n\n" });
+            text.push_str(if changed {
+                "## The web has changed the plan\n\n"
+            } else {
+                "## The web confirms the plan\n\n"
+            });
             text.push_str(&format!("{done} of {planned} searches, {results} results.\n\n"));
             if let Some(context) = output.get("web_research_context").and_then(Value::as_str) {
                 text.push_str(&format!("{context}\n\n"));
             }
-            for (name, title) in
-                [("sub_queries_added", "Added"), ("sub_queries_modified", "Changed"), ("sub_queries_demoted", "Dropped")]
-            {
+            for (name, title) in [
+                ("sub_queries_added", "Added"),
+                ("sub_queries_modified", "Changed"),
+                ("sub_queries_demoted", "Dropped"),
+            ] {
                 let words = |item: &Value| {
                     let words = ["modified", "query"].iter().find_map(|key| item.get(key)?.as_str());
                     words.map(str::to_owned)
@@ -104,15 +111,23 @@ pub fn calibrated(input: &Value) -> Value {
 /// Which stages a reply leaves out: somebody who does not want the web searched.
 pub fn skips(input: &Value) -> Value {
     let reply = input.get("reply").and_then(Value::as_str).unwrap_or_default().trim().to_lowercase();
-    let after = |first: &str, second: &str| reply.find(first).is_some_and(|at| reply.get(at..).is_some_and(|rest| rest.contains(second)));
-    let is_b = reply == "b" || reply.starts_with("b.") && reply.get(2..).is_none_or(|rest| rest.is_empty() || rest.starts_with(' ')) || reply.starts_with("b ");
+    let after = |first: &str, second: &str| {
+        reply.find(first).is_some_and(|at| reply.get(at..).is_some_and(|rest| rest.contains(second)))
+    };
+    let is_b = reply == "b"
+        || reply.starts_with("b.") && reply.get(2..).is_none_or(|rest| rest.is_empty() || rest.starts_with(' '))
+        || reply.starts_with("b ");
     let no_web = after("no", "web search") || after("no", "the web") || after("skip", "web") || after("without", "web");
-    let direct = reply.contains("proceed directly") || reply.starts_with("no proceed") || reply.starts_with("no, proceed");
+    let direct =
+        reply.contains("proceed directly") || reply.starts_with("no proceed") || reply.starts_with("no, proceed");
     if is_b || no_web || direct { json!(["calibrate"]) } else { json!([]) }
 }
 
 fn fallback(output: &Value) -> Value {
-    let text = format!("The stage is done, but its result could not be laid out.\n\n{}\nReply to go on.", details("Result (JSON)", output));
+    let text = format!(
+        "The stage is done, but its result could not be laid out.\n\n{}\nReply to go on.",
+        details("Result (JSON)", output)
+    );
     json!({ "text": ascii(&text), "path": "fallback", "question": "Go on?", "options": ["Go on", "Exit"] })
 }
 

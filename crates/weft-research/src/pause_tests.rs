@@ -4,7 +4,15 @@ use super::*;
 
 #[test]
 fn who_does_not_want_the_web_is_understood() {
-    for reply in ["b", "B. No", "b.", "no web search please", "skip the web search", "B. No, go on without the web", "proceed directly"] {
+    for reply in [
+        "b",
+        "B. No",
+        "b.",
+        "no web search please",
+        "skip the web search",
+        "B. No, go on without the web",
+        "proceed directly",
+    ] {
         assert_eq!(skips(&json!({ "reply": reply })), json!(["calibrate"]), "{reply}");
     }
     for reply in ["proceed", "Yes search", "A. Yes, search the web first", "budget please", "", "because"] {
@@ -27,7 +35,8 @@ fn a_pause_says_how_clear_the_question_is() {
     let vague = analysed(&plan(0.65));
     let text = vague.get("text").and_then(Value::as_str).unwrap();
     assert!(text.contains("65% (below 70%)") && text.contains("(a) Which country") && text.contains("could also mean"));
-    let quick = analysed(&json!({ "output": plan(0.9)["output"], "settings": { "web": false }, "tools": ["web_search"] }));
+    let quick =
+        analysed(&json!({ "output": plan(0.9)["output"], "settings": { "web": false }, "tools": ["web_search"] }));
     assert_eq!(quick.get("options").unwrap(), &json!(["Go on", "Exit"]));
 }
 

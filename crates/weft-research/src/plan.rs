@@ -60,7 +60,8 @@ fn strings(value: &Value) -> Vec<String> {
 fn list(value: &Value, name: &str) -> Vec<String> {
     let items = value.get(name).and_then(Value::as_array).into_iter().flatten();
     let text = |item: &Value| {
-        let text = item.as_str().or_else(|| ["text", "question", "name"].iter().find_map(|key| item.get(key)?.as_str()));
+        let text =
+            item.as_str().or_else(|| ["text", "question", "name"].iter().find_map(|key| item.get(key)?.as_str()));
         text.map(str::to_owned)
     };
     items.filter_map(text).collect()

@@ -22,7 +22,8 @@ pub fn render(input: &Value) -> Value {
     let (body, dropped) = kept(answer, verify, &texts, &known);
     let answerable = body.iter().any(|section| !section.cites.is_empty());
     let mut document = String::new();
-    let title = if number > 1 { format!("# Follow-up {}: {question}\n", number - 1) } else { format!("# {question}\n") };
+    let title =
+        if number > 1 { format!("# Follow-up {}: {question}\n", number - 1) } else { format!("# {question}\n") };
     document.push_str(&title);
     if answer.get("extractive").and_then(Value::as_bool) == Some(true) && answerable {
         document.push_str("\n*Put together from quotations, without a model. Nothing in it is rephrased.*\n");
@@ -136,7 +137,8 @@ fn kept(answer: &Value, verify: &Value, texts: &Map<String, Value>, known: &[Str
 fn joined(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for sentence in sentences(text) {
-        let is_citation = sentence.trim_start().starts_with('(') && sentence.trim_end().trim_end_matches('.').ends_with(')');
+        let is_citation =
+            sentence.trim_start().starts_with('(') && sentence.trim_end().trim_end_matches('.').ends_with(')');
         match found.last_mut() {
             Some(last) if is_citation => {
                 last.push(' ');
@@ -168,11 +170,24 @@ impl Section {
             let words = field("text").replace('\n', "\n> ");
             sources.push(format!("> **{}** {}\n>\n> {words}", field("cite"), place(source)));
         }
-        for (number, source) in web.iter().enumerate().filter(|(number, _)| self.text.contains(&format!("[W{}]", number + 1))) {
-            sources.push(format!("> *Web* [W{}] [{}]({}): \"{}\"", number + 1, plain(&source.title), source.url, plain(&source.insight)));
+        for (number, source) in
+            web.iter().enumerate().filter(|(number, _)| self.text.contains(&format!("[W{}]", number + 1)))
+        {
+            sources.push(format!(
+                "> *Web* [W{}] [{}]({}): \"{}\"",
+                number + 1,
+                plain(&source.title),
+                source.url,
+                plain(&source.insight)
+            ));
         }
         for section in earlier.iter().filter(|section| self.text.contains(&format!("[{}]", section.id))) {
-            sources.push(format!("> *Earlier answer* [{}] {}: *{}*", section.id, plain(&section.heading), plain(&at_word(&section.excerpt, 160))));
+            sources.push(format!(
+                "> *Earlier answer* [{}] {}: *{}*",
+                section.id,
+                plain(&section.heading),
+                plain(&at_word(&section.excerpt, 160))
+            ));
         }
         if !sources.is_empty() {
             text.push_str(&format!("\n> Sources\n>\n{}\n", sources.join("\n>\n")));

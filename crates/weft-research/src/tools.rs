@@ -35,7 +35,9 @@ struct Offer {
 
 /// All tools over corpora.
 pub fn tools(corpora: &Arc<Corpora>) -> Vec<Arc<dyn Tool>> {
-    (0..OFFERS.len()).map(|index| Arc::new(CorpusTool { corpora: Arc::clone(corpora), index }) as Arc<dyn Tool>).collect()
+    (0..OFFERS.len())
+        .map(|index| Arc::new(CorpusTool { corpora: Arc::clone(corpora), index }) as Arc<dyn Tool>)
+        .collect()
 }
 
 struct CorpusTool {
@@ -129,7 +131,9 @@ impl Tool for CorpusTool {
     fn summary(&self, input: &Value, _: &Path) -> String {
         let Some(offer) = self.offer() else { return String::new() };
         match input.get(offer.subject).and_then(Value::as_str) {
-            Some(subject) => format!("{} `{}`", offer.summary, cut(&subject.replace(['\n', '`'], " "), LONGEST_SUMMARY)),
+            Some(subject) => {
+                format!("{} `{}`", offer.summary, cut(&subject.replace(['\n', '`'], " "), LONGEST_SUMMARY))
+            }
             None => offer.summary.to_owned(),
         }
     }
@@ -180,9 +184,8 @@ fn strings(input: &Value, name: &str) -> Vec<String> {
 }
 
 fn shown<'a>(paragraphs: impl Iterator<Item = &'a Paragraph>) -> String {
-    let lines: Vec<String> = paragraphs
-        .map(|paragraph| format!("({}) {}\n{}", paragraph.cite, paragraph.section, paragraph.text))
-        .collect();
+    let lines: Vec<String> =
+        paragraphs.map(|paragraph| format!("({}) {}\n{}", paragraph.cite, paragraph.section, paragraph.text)).collect();
     lines.join("\n\n")
 }
 
@@ -242,8 +245,7 @@ fn hop(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
 fn quote(book: &Book, input: &Value, now: i64) -> Result<Found, CorpusError> {
     let question = input.get("question").and_then(Value::as_str).unwrap_or_default();
     let extract = extract::extract(book, question, &strings(input, "ids"), number(input, "most", 4), now)?;
-    let text: Vec<String> =
-        extract.quotes.iter().map(|quote| format!("{} ({})", quote.text, quote.cite)).collect();
+    let text: Vec<String> = extract.quotes.iter().map(|quote| format!("{} ({})", quote.text, quote.cite)).collect();
     let summary = if extract.answerable { format!("{} quotes", extract.quotes.len()) } else { "no answer".to_owned() };
     Ok(Found { text: text.join("\n"), summary, data: serde_json::to_value(&extract).unwrap_or_default() })
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_util::sync::CancellationToken;
 use weft_engine::{Engine, Home};
 use weft_knowledge::Shelf;
+use weft_research::Corpora;
 
 use crate::assets::Assets;
 use crate::backstage::Backstage;
@@ -21,6 +22,7 @@ pub struct Parts {
     pub workspace: PathBuf,
     pub backstage: Arc<dyn Backstage>,
     pub knowledge: Arc<Shelf>,
+    pub corpora: Arc<Corpora>,
     pub version: &'static str,
     /// Serves the web app from this folder instead of from the binary, for those who change it.
     pub assets: Option<PathBuf>,
@@ -32,6 +34,7 @@ pub struct Desk {
     pub workspace: PathBuf,
     pub backstage: Arc<dyn Backstage>,
     pub knowledge: Arc<Shelf>,
+    pub corpora: Arc<Corpora>,
     pub version: &'static str,
     pub assets: Assets,
     pub inbox: Inbox,
@@ -56,6 +59,7 @@ impl Desk {
             workspace: parts.workspace,
             backstage: parts.backstage,
             knowledge: parts.knowledge,
+            corpora: parts.corpora,
             version: parts.version,
             assets: Assets::new(parts.assets),
             closing,

@@ -87,12 +87,8 @@ impl Headless {
     pub fn new(engine: &Engine, session: SessionId, json: bool) -> Self {
         let state = engine.state(session).unwrap_or_else(|_| State::new(session));
         let in_flow = state.run.as_ref().is_some_and(|run| run.under_way);
-        let plain = || Plain {
-            transcript: transcript_so_far(engine, &state),
-            spoken: Spoken::new(),
-            streamed: 0,
-            in_flow,
-        };
+        let plain =
+            || Plain { transcript: transcript_so_far(engine, &state), spoken: Spoken::new(), streamed: 0, in_flow };
         let screen = if json { Screen::Json } else { Screen::Plain(Box::new(plain())) };
         Self {
             watch: engine.watch(session),

@@ -46,12 +46,200 @@ export type Event =
   | ({ type: 'files_restored' } & FilesRestored)
   /** A model answered a source that asked it during a call. */
   | ({ type: 'sampled' } & Sampled)
+  | ({ type: 'flow_started' } & FlowStarted)
+  | ({ type: 'flow_continued' } & FlowContinued)
+  | ({ type: 'stage_started' } & StageStarted)
+  | ({ type: 'stage_calls' } & StageCalls)
+  | ({ type: 'stage_finished' } & StageFinished)
+  | ({ type: 'stage_skipped' } & StageSkipped)
+  | ({ type: 'stage_failed' } & StageFailed)
+  | ({ type: 'flow_paused' } & FlowPaused)
+  | ({ type: 'flow_resumed' } & FlowResumed)
+  | ({ type: 'breakout_asked' } & BreakoutAsked)
+  | ({ type: 'repair_started' } & RepairStarted)
+  | ({ type: 'flow_ended' } & FlowEnded)
   /** Written by a newer Weft. */
   | ({ type: 'unknown' } & Unknown);
 
 export interface Unknown {
   kind: number;
   data: unknown;
+}
+
+export type FlowEnded = {
+  run: number;
+  /** The document, in Markdown. Part of the conversation from now on. */
+  document?: string;
+  /** What later prompts are told of the run, whatever is forgotten of the rest. */
+  summary: string;
+  /** Replies that nobody has answered yet and that do not belong to the conversation. */
+  inputs?: InputId[];
+  /** What the person said when they left; the conversation goes on with it. */
+  said?: string;
+} & FlowEnd;
+
+/** Something a person said, from the moment it arrived. */
+export type InputId = string;
+
+export type FlowEnd =
+  | { reason: 'completed' }
+  /** The person left. */
+  | { reason: 'breakout' }
+  | {
+      reason: 'budget_exceeded';
+      limit: Cost;
+    };
+
+/** Money, in billionths of a US dollar, so that single tokens can be counted exactly. */
+export type Cost = number;
+
+export interface RepairStarted {
+  run: number;
+  /** The stage it goes back to. */
+  stage: string;
+  iteration: number;
+  feedback: string;
+}
+
+/** A reply to a pause looks like the wish to leave; the person is asked. */
+export interface BreakoutAsked {
+  run: number;
+  /** What they said. It is answered in the conversation if they leave. */
+  said: string;
+  inputs?: InputId[];
+}
+
+export interface FlowResumed {
+  run: number;
+  stage: string;
+  /** What the person said. */
+  reply: string;
+  inputs?: InputId[];
+  /** Stages that are left out from now on. */
+  skip?: string[];
+}
+
+/** A stage is done and a person is asked before the next one. */
+export interface FlowPaused {
+  run: number;
+  stage: string;
+  /** Markdown. */
+  text: string;
+  /** How the text was made: from the stage's output as it should be, or by falling back. */
+  path: string;
+}
+
+/** A stage could not go on. What it had done stays done; carried on, it tries again what failed. */
+export interface StageFailed {
+  run: number;
+  stage: string;
+  message: string;
+}
+
+export interface StageSkipped {
+  run: number;
+  stage: string;
+  why: string;
+  output: unknown;
+}
+
+export interface StageFinished {
+  run: number;
+  stage: string;
+  output: unknown;
+  /** In plain words: "Found 24 paragraphs". */
+  summary: string;
+  /** What must be mended, if something must. */
+  repair?: string;
+}
+
+/** Calls that the flow makes, not a model. They are judged by the guard like any other. */
+export interface StageCalls {
+  run: number;
+  stage: string;
+  calls: ToolCall[];
+  plan: Plan[];
+}
+
+export type Plan = {
+  /** Running it again does no harm, so it may be run again after a crash. */
+  idempotent?: boolean;
+} & Access;
+
+/** What a tool call touches, so that calls that could disturb each other run one after the other. */
+export type Access =
+  | { access: 'read' }
+  | {
+      access: 'write';
+      path: string;
+    }
+  | { access: 'run' };
+
+export interface ToolCall {
+  id: CallId;
+  name: string;
+  /** The arguments. An object, or, when the model sent something that is not JSON, that text as a string: it is given back to the model as an error, never guessed at. */
+  input: unknown;
+  /** A token some providers attach to a call and want back with it (Gemini's thought signature). */
+  signature?: string;
+}
+
+/** The name a model gave to one of its tool calls; unique within a round. */
+export type CallId = string;
+
+export interface StageStarted {
+  run: number;
+  stage: string;
+  /** 0 at first, then the number of the repair. */
+  iteration: number;
+}
+
+/** A run that had stopped is carried on. */
+export interface FlowContinued {
+  run: number;
+}
+
+/** A run begins. Everything it needs later is in here, so that it goes on as it began even if the flow's files have changed since. */
+export interface FlowStarted {
+  /** Counts from 1 within the session. */
+  run: number;
+  flow: string;
+  title: string;
+  question: string;
+  stages: StageName[];
+  repairs?: RepairUnit[];
+  /** The run ends before a call that could cost more. */
+  budget?: Cost;
+  /** What was chosen for this run, such as its depth. */
+  settings: unknown;
+  /** The flow with its prompts, as its files said. */
+  definition: unknown;
+  /** The answer that this run follows up. */
+  prior?: Prior;
+}
+
+export interface Prior {
+  session: SessionId;
+  run: number;
+  question: string;
+  /** What its last stage gave. */
+  output: unknown;
+}
+
+/** One line of work. */
+export type SessionId = string;
+
+/** Stages that are gone through again, with feedback, while their last one says so. */
+export interface RepairUnit {
+  first: string;
+  last: string;
+  /** How often at most. */
+  most: number;
+}
+
+export interface StageName {
+  id: string;
+  title: string;
 }
 
 export interface Sampled {
@@ -69,9 +257,6 @@ export interface Spent {
   millis: number;
 }
 
-/** Money, in billionths of a US dollar, so that single tokens can be counted exactly. */
-export type Cost = number;
-
 /** What one model call used. `input` counts everything sent, cached or not. */
 export interface Usage {
   input: number;
@@ -85,9 +270,6 @@ export interface Usage {
 }
 
 export type ModelName = string;
-
-/** The name a model gave to one of its tool calls; unique within a round. */
-export type CallId = string;
 
 /** Files were put back as they were, or forward again. */
 export interface FilesRestored {
@@ -241,6 +423,17 @@ export type EndReason =
   | {
       reason: 'model_failed';
       failure: Failure;
+    }
+  /** A stage of a flow could not go on. */
+  | {
+      reason: 'stage_failed';
+      stage: string;
+      message: string;
+    }
+  /** The next call of a flow could have cost more than its budget. */
+  | {
+      reason: 'flow_budget';
+      limit: Cost;
     };
 
 /** A failed model call. One type from the provider's client to the screen. */
@@ -482,6 +675,8 @@ export interface Output {
   settled?: string[];
   /** Tools that the model has from now on. */
   loads?: string[];
+  /** The result for programs. A flow's stages read this; a model never sees it. */
+  data?: unknown;
 }
 
 export interface Saved {
@@ -560,20 +755,6 @@ export interface RoundAnswered {
   plan?: Plan[];
 }
 
-export type Plan = {
-  /** Running it again does no harm, so it may be run again after a crash. */
-  idempotent?: boolean;
-} & Access;
-
-/** What a tool call touches, so that calls that could disturb each other run one after the other. */
-export type Access =
-  | { access: 'read' }
-  | {
-      access: 'write';
-      path: string;
-    }
-  | { access: 'run' };
-
 /** Why a model stopped. */
 export type StopReason =
   | 'end'
@@ -606,15 +787,6 @@ export type Part =
       data: unknown;
     };
 
-export interface ToolCall {
-  id: CallId;
-  name: string;
-  /** The arguments. An object, or, when the model sent something that is not JSON, that text as a string: it is given back to the model as an error, never guessed at. */
-  input: unknown;
-  /** A token some providers attach to a call and want back with it (Gemini's thought signature). */
-  signature?: string;
-}
-
 export interface RoundStarted {
   /** Counts from 1 within the turn. */
   round: number;
@@ -623,9 +795,6 @@ export interface RoundStarted {
   model: ModelName;
   steered?: InputId[];
 }
-
-/** Something a person said, from the moment it arrived. */
-export type InputId = string;
 
 export interface TurnStarted {
   /** Counts from 1 within the session. */
@@ -714,9 +883,6 @@ export type Origin =
       parent: SessionId;
       seq: number;
     };
-
-/** One line of work. */
-export type SessionId = string;
 
 /** Something that is on its way, as clients see it. */
 export type Live =

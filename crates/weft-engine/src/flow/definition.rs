@@ -174,7 +174,9 @@ impl Flow {
             let place = |id: &str| self.stages.iter().position(|stage| stage.id == id);
             match (place(&repair.first), place(&repair.last)) {
                 (Some(first), Some(last)) if first <= last => {}
-                _ => return Err(format!("a repair goes from `{}` to `{}`, which is no way", repair.first, repair.last)),
+                _ => {
+                    return Err(format!("a repair goes from `{}` to `{}`, which is no way", repair.first, repair.last));
+                }
             }
         }
         self.classifier.iter().try_for_each(|name| self.has_prompt("the classifier", name))

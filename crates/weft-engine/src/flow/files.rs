@@ -59,10 +59,7 @@ impl Flows<'_> {
 
     /// Folders with flows; those of a project may lead nowhere outside of it.
     fn folders(&self) -> [(Option<PathBuf>, PathBuf); 2] {
-        [
-            (None, self.home.config.join("flows")),
-            (Some(self.workspace.to_owned()), self.workspace.join(".weft/flows")),
-        ]
+        [(None, self.home.config.join("flows")), (Some(self.workspace.to_owned()), self.workspace.join(".weft/flows"))]
     }
 }
 

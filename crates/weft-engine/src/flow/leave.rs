@@ -29,7 +29,8 @@ const WORDS: [&str; 23] = [
 ];
 
 /// The same in the product's own words.
-const OWN_WORDS: [&str; 6] = ["exit the run", "stop the run", "cancel the run", "leave the run", "exit research", "stop research"];
+const OWN_WORDS: [&str; 6] =
+    ["exit the run", "stop the run", "cancel the run", "leave the run", "exit research", "stop research"];
 
 const STAY: [&str; 7] = ["no", "continue", "resume", "stay", "keep going", "go on", "proceed"];
 const GO: [&str; 8] = ["yes", "sure", "exit", "leave", "quit", "stop", "cancel", "ok"];
@@ -81,7 +82,8 @@ pub fn decide(reply: &str) -> Decision {
 
 /// Short replies only: a longer sentence with a "no" in it is about something.
 fn has_any(reply: &str, wanted: &[&str]) -> bool {
-    let words: Vec<&str> = reply.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        reply.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     words.len() <= 5
         && wanted.iter().any(|phrase| {
             let phrase: Vec<&str> = phrase.split(' ').collect();

@@ -2,13 +2,17 @@ use super::*;
 
 #[test]
 fn leaving_is_asked_about_only_where_it_is_meant() {
-    for said in ["never mind", "I have a different question", "Forget it.", "please stop research", "let us change topic"] {
+    for said in
+        ["never mind", "I have a different question", "Forget it.", "please stop research", "let us change topic"]
+    {
         assert!(sounds_like_leaving(said), "{said}");
     }
     for said in ["Stage 1 looks good", "b", "yes", "proceed", "use only part 3", "I want to ask about 3.2"] {
         assert!(!sounds_like_leaving(said), "{said}");
     }
-    for (said, exit) in [("3", true), ("3.", true), (" exit ", true), ("Stage 3", false), ("13", false), ("3 years", false)] {
+    for (said, exit) in
+        [("3", true), ("3.", true), (" exit ", true), ("Stage 3", false), ("13", false), ("3 years", false)]
+    {
         assert_eq!(chooses_exit(said), exit, "{said}");
     }
 }

@@ -250,9 +250,7 @@ impl Interpreter<'_> {
     fn answer(&self, step: &Step) -> Result<(String, StopReason), Trouble> {
         let Step::Model(seq) = step else { return Err(out_of_step()) };
         match self.around.event(*seq).as_deref() {
-            Some(Event::RoundAnswered(answered)) => {
-                Ok((weft_core::message::text_of(&answered.parts), answered.stop))
-            }
+            Some(Event::RoundAnswered(answered)) => Ok((weft_core::message::text_of(&answered.parts), answered.stop)),
             _ => Err(out_of_step()),
         }
     }
@@ -334,7 +332,8 @@ impl Interpreter<'_> {
         scope.set("stages", stages);
         let repair = self.flow.repairs.iter().find(|repair| repair.last == spec.id);
         let repair = repair.map(|repair| scope.evaluate(&repair.feedback)).transpose()?;
-        let repair = repair.filter(is_true).map(|feedback| feedback.as_str().map_or(feedback.to_string(), str::to_owned));
+        let repair =
+            repair.filter(is_true).map(|feedback| feedback.as_str().map_or(feedback.to_string(), str::to_owned));
         let is_last = self.run.at + 1 >= self.flow.stages.len();
         let document = self.flow.document.as_ref().filter(|_| is_last).map(|document| scope.evaluate(document));
         let document = document.transpose()?.and_then(|document| document.as_str().map(str::to_owned));
@@ -401,9 +400,7 @@ impl Interpreter<'_> {
         }
         if let Some(said) = &paused.leaving {
             return Ok(match leave::decide(&text) {
-                Decision::Stay => {
-                    Next::Work(Work::Resume { reply: String::new(), inputs, skip: Vec::new() })
-                }
+                Decision::Stay => Next::Work(Work::Resume { reply: String::new(), inputs, skip: Vec::new() }),
                 Decision::Go => leave(Some(said.clone()), inputs),
                 Decision::SpeaksOfElse => leave(Some(text), inputs),
             });
@@ -531,8 +528,20 @@ struct Reply {
 
 fn parts(scope: &Scope) -> impl Iterator<Item = (String, Value)> {
     let names = [
-        "question", "settings", "stages", "steps", "output", "feedback", "iteration", "replies", "prior", "offline",
-        "tools", "today", "partial", "run",
+        "question",
+        "settings",
+        "stages",
+        "steps",
+        "output",
+        "feedback",
+        "iteration",
+        "replies",
+        "prior",
+        "offline",
+        "tools",
+        "today",
+        "partial",
+        "run",
     ];
     names.into_iter().filter_map(|name| scope.get(name).map(|value| (name.to_owned(), value.clone())))
 }

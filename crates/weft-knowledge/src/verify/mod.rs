@@ -24,9 +24,8 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::read::sentences;
 use self::read::Statement;
-pub(crate) use self::read::sentences;
+pub use self::read::sentences;
 pub use self::written::claims_in;
 
 /// One sentence of an answer, and the ids of the paragraphs that it cites.

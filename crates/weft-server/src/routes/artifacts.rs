@@ -179,7 +179,7 @@ pub async fn content(
 }
 
 /// Whatever it holds, it is not a page of ours: no script in it runs, and nothing it names is loaded.
-fn served(path: &str, bytes: Vec<u8>) -> Response {
+pub fn served(path: &str, bytes: Vec<u8>) -> Response {
     let ending = ending_of(path);
     let kind = match ending.as_str() {
         "png" => "image/png",

@@ -11,6 +11,7 @@ mod events;
 mod knowledge;
 mod log;
 mod models;
+mod research;
 mod search;
 mod sessions;
 mod settings;
@@ -72,6 +73,10 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(knowledge::paragraph))
         .routes(routes!(knowledge::verify))
         .routes(routes!(knowledge::health))
+        .routes(routes!(research::corpora))
+        .routes(routes!(research::paragraph))
+        .routes(routes!(research::start, research::show))
+        .routes(routes!(research::document))
         .routes(routes!(catalog::workspaces))
         .routes(routes!(catalog::agents))
         .routes(routes!(catalog::skills))

@@ -134,6 +134,7 @@ impl World {
             home: Home::at(self.home.path()),
             workspace: self.folder.path().to_owned(),
             backstage: Arc::new(Plain { model: MODEL.to_owned() }),
+            corpora: Arc::new(weft_research::Corpora::within(self.home.path(), Arc::new(|| 1_900_000_000_000))),
             knowledge: Arc::new(Shelf::new(Places::within(self.home.path()), Arc::new(|| 1_900_000_000_000))),
             version: "1.2.3-test",
             assets: None,

@@ -47,7 +47,9 @@ pub async fn run(args: ResearchArgs) -> anyhow::Result<Exit> {
 async fn ask(args: AskArgs) -> anyhow::Result<Exit> {
     let question = args.question.join(" ");
     if question.trim().is_empty() {
-        return Err(UsageError("say what to research: weft research 'how long are employee files kept?'".to_owned()).into());
+        return Err(
+            UsageError("say what to research: weft research 'how long are employee files kept?'".to_owned()).into()
+        );
     }
     let opened = open::open_aloud(&args.work)?;
     let corpus = args.corpus.clone().unwrap_or_else(|| opened.corpora.usual());
@@ -132,7 +134,8 @@ fn find(opened: &Opened, prefix: Option<&str>) -> anyhow::Result<SessionId> {
             return Ok(row.id);
         }
     }
-    Err(UsageError("there is no research in this folder yet. Begin with `weft research 'your question'`".to_owned()).into())
+    Err(UsageError("there is no research in this folder yet. Begin with `weft research 'your question'`".to_owned())
+        .into())
 }
 
 /// What the last stage of the last run gave.
@@ -153,7 +156,8 @@ fn document(opened: &Opened, session: SessionId) -> anyhow::Result<String> {
     let output = output(opened, session)?;
     let document = output.as_ref().and_then(|output| output.get("document")).and_then(Value::as_str);
     document.map(str::to_owned).ok_or_else(|| {
-        UsageError(format!("session {session} has no finished document. `weft research resume {session}` goes on")).into()
+        UsageError(format!("session {session} has no finished document. `weft research resume {session}` goes on"))
+            .into()
     })
 }
 
@@ -264,7 +268,8 @@ pub fn corpus(command: CorpusCommand) -> anyhow::Result<Exit> {
 
 fn told(reports: &[weft_knowledge::Report]) {
     for report in reports {
-        let text = format!("{} read in {:.1} s.", counted(report.changed as u64, "document", "documents"), report.seconds);
+        let text =
+            format!("{} read in {:.1} s.", counted(report.changed as u64, "document", "documents"), report.seconds);
         out::tell(&note(&text, &out::look_stderr()));
         for (path, reason) in &report.passed {
             out::tell(&note(&format!("{path} {reason}"), &out::look_stderr()));

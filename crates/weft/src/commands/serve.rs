@@ -71,6 +71,7 @@ async fn serve(args: &mut ServeArgs, is_first: bool) -> anyhow::Result<Ended> {
         workspace: opened.workspace,
         backstage,
         knowledge: opened.knowledge,
+        corpora: opened.corpora,
         version: crate::args::VERSION,
         assets: args.assets.clone(),
     };

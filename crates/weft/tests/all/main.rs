@@ -23,6 +23,7 @@ mod keychain;
 mod knowledge;
 mod language;
 mod peers;
+mod research;
 mod run;
 mod sandbox;
 mod secrets;

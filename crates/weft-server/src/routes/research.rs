@@ -1,0 +1,276 @@
+//! Research over HTTP: the corpora, starting a run, what it came to, and its document as a file. How a
+//! run goes is told by the session's own events, and its pauses are asks like all others.
+
+use std::sync::PoisonError;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use utoipa::{IntoParams, ToSchema};
+use weft_core::flow::FlowEnd;
+use weft_core::{Cost, Event, SessionId};
+use weft_engine::flow::NewRun;
+use weft_research::{CorpusError, FLOW, export};
+
+use super::artifacts::served;
+use super::blocking;
+use crate::desk::{Desk, SharedDesk};
+use crate::extract::{Body, Query, Session};
+use crate::problem::{Answer, Problem};
+
+const LONGEST_QUESTION: usize = 100_000;
+
+#[derive(Serialize, ToSchema)]
+pub struct CorpusList {
+    corpora: Vec<CorpusView>,
+    /// The one that is asked where none is named.
+    usual: String,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct CorpusView {
+    name: String,
+    title: String,
+    folders: Vec<FolderView>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct FolderView {
+    path: String,
+    /// `primary` or `guide`.
+    tier: String,
+    /// What stands before a paragraph's number in citations.
+    cite: String,
+}
+
+/// The corpora that can be asked
+#[utoipa::path(get, path = "/corpora", responses((status = 200, body = CorpusList)), tag = "research")]
+pub async fn corpora(State(desk): State<SharedDesk>) -> Answer<Json<CorpusList>> {
+    blocking(move || {
+        let mut corpora = Vec::new();
+        for name in desk.corpora.names() {
+            let corpus = desk.corpora.get(&name).map_err(problem)?;
+            let folders = corpus.folders.iter().map(|folder| FolderView {
+                path: folder.path.display().to_string(),
+                tier: json!(folder.tier).as_str().unwrap_or_default().to_owned(),
+                cite: folder.cite.clone(),
+            });
+            corpora.push(CorpusView { folders: folders.collect(), name: corpus.name, title: corpus.title });
+        }
+        Ok(Json(CorpusList { corpora, usual: desk.corpora.usual() }))
+    })
+    .await?
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ParagraphQuery {
+    corpus: Option<String>,
+    /// Its id, or as it is cited: `3.8`, `HHS 3.8`.
+    #[param(max_length = 500)]
+    id: String,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ParagraphOut {
+    id: String,
+    cite: String,
+    text: String,
+    section: String,
+    source: String,
+    line: u32,
+    page: Option<u32>,
+    /// `primary` or `guide`.
+    tier: String,
+    /// What it refers to or is referred to by, as they are cited.
+    linked: Vec<String>,
+    /// The paragraphs before and after it in its section.
+    before: Option<String>,
+    after: Option<String>,
+}
+
+/// A paragraph of a corpus, as it is cited
+#[utoipa::path(get, path = "/corpora/paragraph", params(ParagraphQuery), responses((status = 200, body = ParagraphOut)), tag = "research")]
+pub async fn paragraph(
+    State(desk): State<SharedDesk>,
+    Query(query): Query<ParagraphQuery>,
+) -> Answer<Json<ParagraphOut>> {
+    blocking(move || {
+        let name = query.corpus.filter(|name| !name.is_empty()).unwrap_or_else(|| desk.corpora.usual());
+        let book = desk.corpora.book(&name).map_err(problem)?;
+        let book = book.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(found) = book.get(&query.id) else {
+            return Err(Problem::missing("There is no such paragraph in this corpus."));
+        };
+        let linked = book.hops(std::slice::from_ref(&found.id), 1);
+        let place = book.paragraphs().iter().position(|paragraph| paragraph.id == found.id).unwrap_or_default();
+        let beside = |place: Option<usize>| {
+            let near = place.and_then(|place| book.paragraphs().get(place));
+            near.filter(|near| near.section == found.section).map(|near| format!("{} {}", near.cite, near.text))
+        };
+        Ok(Json(ParagraphOut {
+            linked: linked.iter().map(|(paragraph, ..)| paragraph.cite.clone()).collect(),
+            before: beside(place.checked_sub(1)),
+            after: beside(Some(place + 1)),
+            id: found.id.clone(),
+            cite: found.cite.clone(),
+            text: found.text.clone(),
+            section: found.section.clone(),
+            source: found.source.clone(),
+            line: found.line,
+            page: found.page,
+            tier: json!(found.tier).as_str().unwrap_or_default().to_owned(),
+        }))
+    })
+    .await?
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ResearchIn {
+    #[schema(min_length = 1)]
+    question: String,
+    /// The usual one if left out.
+    corpus: Option<String>,
+    /// `quick`, `standard` or `deep`.
+    depth: Option<String>,
+    /// Do not pause.
+    #[serde(default)]
+    yes: bool,
+    /// Search the web, where the depth and the settings would.
+    web: Option<bool>,
+    #[schema(minimum = 0)]
+    budget_usd: Option<f64>,
+    /// It has nothing to do with the last answer of the session.
+    #[serde(default)]
+    afresh: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Begun {
+    session: String,
+    run: u32,
+}
+
+/// Start a run of research in a session; a second one follows the first up
+#[utoipa::path(post, path = "/sessions/{id}/research", params(("id" = String, Path)), request_body = ResearchIn, responses((status = 202, body = Begun)), tag = "research")]
+pub async fn start(
+    State(desk): State<SharedDesk>,
+    Session(session): Session,
+    Body(body): Body<ResearchIn>,
+) -> Answer<(StatusCode, Json<Begun>)> {
+    desk.exists(session)?;
+    if body.question.trim().is_empty() {
+        return Err(Problem::bad("Say what to research."));
+    }
+    if body.question.len() > LONGEST_QUESTION {
+        return Err(Problem::too_large("This question is longer than 100 KB. Ask a shorter one."));
+    }
+    let name = body.corpus.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| desk.corpora.usual());
+    let corpus = desk.corpora.get(&name).map_err(problem)?;
+    let cites: Value =
+        corpus.folders.iter().map(|folder| folder.cite.as_str()).filter(|cite| !cite.is_empty()).collect();
+    let mut settings = Map::from_iter([
+        ("corpus".to_owned(), json!(corpus.name)),
+        ("prefixes".to_owned(), cites),
+        ("yes".to_owned(), json!(body.yes)),
+    ]);
+    settings.extend(body.depth.map(|depth| ("depth".to_owned(), json!(depth))));
+    settings.extend(body.web.map(|web| ("web".to_owned(), json!(web))));
+    let new = NewRun {
+        flow: FLOW.to_owned(),
+        question: body.question,
+        settings,
+        budget: body.budget_usd.map(Cost::from_usd),
+        follows: None,
+        afresh: body.afresh,
+    };
+    desk.engine.start_flow(session, new).await?;
+    let run = desk.engine.state(session)?.run.map_or(1, |run| run.number);
+    Ok((StatusCode::ACCEPTED, Json(Begun { session: session.to_string(), run })))
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct RunOut {
+    /// Where the last run of the session stands: its stages, costs, pauses.
+    #[schema(value_type = Object)]
+    run: Value,
+    /// What its last stage gave, with the document; nothing before that.
+    #[schema(value_type = Object)]
+    output: Value,
+}
+
+/// Where a session's research stands, and what it came to
+#[utoipa::path(get, path = "/sessions/{id}/research", params(("id" = String, Path)), responses((status = 200, body = RunOut)), tag = "research")]
+pub async fn show(State(desk): State<SharedDesk>, Session(session): Session) -> Answer<Json<RunOut>> {
+    desk.exists(session)?;
+    desk.begun(session)?;
+    blocking(move || {
+        let state = desk.engine.state(session)?;
+        if state.run.is_none() {
+            return Err(Problem::missing("There is no research in this session."));
+        }
+        let output = desk.researched(session)?.unwrap_or(json!({}));
+        Ok(Json(RunOut { run: json!(state.run), output }))
+    })
+    .await?
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ExportQuery {
+    /// `md`, `html` or `docx`; Markdown if left out.
+    format: Option<String>,
+}
+
+/// The document of a session's research as a file
+#[utoipa::path(get, path = "/sessions/{id}/research/document", params(("id" = String, Path), ExportQuery), responses((status = 200, content_type = "application/octet-stream", body = Vec<u8>)), tag = "research")]
+pub async fn document(
+    State(desk): State<SharedDesk>,
+    Session(session): Session,
+    Query(query): Query<ExportQuery>,
+) -> Answer<Response> {
+    desk.exists(session)?;
+    desk.begun(session)?;
+    blocking(move || {
+        let output = desk.researched(session)?;
+        let text = output.as_ref().and_then(|output| output.get("document")).and_then(Value::as_str);
+        let Some(text) = text else { return Err(Problem::missing("There is no finished document in this session.")) };
+        let title = text.lines().next().unwrap_or_default().trim_start_matches("# ");
+        match query.format.as_deref().unwrap_or("md") {
+            "md" => Ok(served("research.md", text.as_bytes().to_vec())),
+            "html" => Ok(served("research.html", export::html(title, text).into_bytes())),
+            "docx" => Ok(served("research.docx", export::docx(text).map_err(Problem::failed)?)),
+            _ => Err(Problem::bad("The format is one of md, html and docx.")),
+        }
+    })
+    .await?
+}
+
+impl Desk {
+    /// What the last stage of the last run gave.
+    fn researched(&self, session: SessionId) -> Answer<Option<Value>> {
+        let run = self.engine.state(session)?.run.filter(|run| run.ended == Some(FlowEnd::Completed));
+        let Some(seq) = run.as_ref().and_then(|run| run.stages.last()).and_then(|stage| stage.output) else {
+            return Ok(None);
+        };
+        let found = self.engine.store().events(session, seq.saturating_sub(1), 1)?;
+        Ok(found.into_iter().next().and_then(|recorded| match recorded.event {
+            Event::StageFinished(finished) => Some(finished.output),
+            _ => None,
+        }))
+    }
+}
+
+fn problem(error: CorpusError) -> Problem {
+    match error {
+        CorpusError::Unknown { .. } => Problem::missing(format!("{error}.")),
+        CorpusError::Name(_) | CorpusError::Exists(_) | CorpusError::NoFolder(_) | CorpusError::Empty(_) => {
+            Problem::bad(format!("{error}."))
+        }
+        CorpusError::File { .. } | CorpusError::Knowledge(_) => Problem::failed(format!("{error}.")),
+    }
+}

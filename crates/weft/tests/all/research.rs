@@ -1,0 +1,248 @@
+//! Research through the real binary: without a model on the sample corpus, and with a scripted one
+//! through pauses, repairs, leaving, follow-ups and kills.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use weft_script::{Behaviour, Reply, Seen, Settings, text};
+
+use crate::world::{Ran, World, finish, signal, types};
+
+fn offline() -> World {
+    World::new(vec![text("never asked")])
+}
+
+fn research(world: &World, arguments: &[&str]) -> Ran {
+    let mut all = vec!["research", "--model", "offline/offline"];
+    all.extend(arguments);
+    world.weft(&all)
+}
+
+#[test]
+fn without_a_model_it_quotes_and_cites() {
+    let world = offline();
+    let ran = research(
+        &world,
+        &["Within how many days after the end of the keeping period shall the records owner delete records?"],
+    );
+    let ran = ran.expect(0);
+    assert!(ran.stdout.starts_with("# Within how many days"), "{ran:?}");
+    ran.says("without a model").says("60 days").says("(HHS 3.12)").says("## Verification").says("## Citations");
+    assert!(world.server.requests().is_empty(), "no model is asked");
+    world.weft(&["research", "show"]).expect(0).says("Check every statement: done");
+    let file = world.folder.path().join("a.docx");
+    world.weft(&["research", "export", "-o", file.to_str().unwrap()]).expect(0);
+    assert!(std::fs::read(&file).unwrap().starts_with(b"PK"));
+    world.weft(&["research", "export", "--format", "html"]).expect(0).says("<blockquote>");
+}
+
+#[test]
+fn what_the_documents_do_not_answer_is_not_answered() {
+    let world = offline();
+    let ran = research(&world, &["What is the top speed of a zeppelin over Norwegian fjords?"]).expect(1);
+    ran.says("The documents do not answer this question.");
+    assert!(!ran.stdout.contains("## Citations"), "{ran:?}");
+}
+
+#[test]
+fn a_corpus_of_ones_own_is_read_and_asked() {
+    let world = offline();
+    let papers = world.folder.path().join("papers");
+    std::fs::create_dir(&papers).unwrap();
+    std::fs::write(papers.join("rules.md"), "# Rules\n\n1.1 Bicycles shall be locked to the blue rack.\n\n1.2 Dogs may enter, see 1.3.\n\n1.3 A dog shall wear a lead.\n").unwrap();
+    world.weft(&["corpus", "add", "rules", "papers", "--cite", "R"]).expect(0).says("3 paragraphs");
+    world.weft(&["corpus", "add", "rules", "papers"]).expect(2).says("already");
+    world.weft(&["corpus", "add", "../x", "papers"]).expect(2).says("letters");
+    research(&world, &["--corpus", "rules", "where shall bicycles be locked?"])
+        .expect(0)
+        .says("blue rack")
+        .says("(R 1.1)");
+    research(&world, &["--corpus", "none", "x"]).expect(2).says("There are: harbour, rules");
+    research(&world, &["--depth", "bottomless", "bicycles?"]).expect(2).says("deep, quick, standard");
+    world.weft(&["corpus", "remove", "rules"]).expect(0);
+}
+
+/// A model that plans, writes and, when told what is wrong, mends.
+fn analyst(seen: &Seen) -> Reply {
+    let asked = &seen.last_user;
+    if asked.contains("plan how to research") {
+        let plan = json!({"query_plan": {"clarity_score": 0.65, "assumptions": ["The files of staff"],
+            "clarification_questions": ["Which files?"], "alternative_interpretations": ["Files of suppliers"],
+            "sub_queries": [{"query": "keeping period of employee files", "role": "primary", "target_standards": ["3"]},
+                            {"query": "delete records after the keeping period", "role": "related"}]}});
+        return text(format!("Here is the plan:\n```json\n{plan}\n```"));
+    }
+    if asked.contains("Is the reply an answer to the pause") {
+        let kind = if asked.contains("weather") { "breakout" } else { "pipeline_response" };
+        return text(json!({"kind": kind, "confidence": 0.9}).to_string());
+    }
+    if asked.contains("<repair_feedback>") {
+        return synthesis(
+            "The records owner shall delete records within 60 days after the end of the keeping period (HHS 3.12).",
+        );
+    }
+    if asked.contains("Answer the question from the sources") {
+        return synthesis(
+            "The records owner shall delete records within 90 days after the end of the keeping period (HHS 3.12). \
+             A golden rule says so (HHS 99.9).",
+        );
+    }
+    text("It is sunny.")
+}
+
+fn synthesis(words: &str) -> Reply {
+    let answer = json!({"synthesis": format!("## Deleting\n\n{words}"), "confidence": 0.9, "gaps": ["Paper files"]});
+    text(answer.to_string())
+}
+
+fn with_analyst() -> World {
+    World::behaving(Behaviour::matching(analyst))
+}
+
+fn ask_of(world: &World) -> String {
+    world.weft(&["asks", "--json"]).expect(0).events()[0]["ask"]["id"].as_str().unwrap().to_owned()
+}
+
+fn answer(world: &World, words: &str) -> Ran {
+    world.weft(&["answer", &ask_of(world), words, "--resume"])
+}
+
+fn events(world: &World) -> Vec<Value> {
+    let session = world.session();
+    world.weft(&["sessions", "show", &session, "--json"]).expect(0).events()
+}
+
+const QUESTION: &str = "When are records deleted?";
+
+#[test]
+fn a_run_pauses_repairs_and_never_shows_what_does_not_hold() {
+    let world = with_analyst();
+    let ran = world.weft(&["research", QUESTION]).expect(3);
+    ran.says("65% (below 70%)").says("(a) Which files?").says("Go on with this plan?");
+    assert_eq!(world.server.requests().len(), 1, "nothing is written before the person agrees");
+    let ran = answer(&world, "1").expect(0);
+    ran.says("within 60 days").says("(HHS 3.12)").says("## What is open").says("Paper files");
+    assert!(!ran.stdout.contains("90 days") && !ran.stdout.contains("99.9"), "{ran:?}");
+    let events = events(&world);
+    let repairs: Vec<&Value> = events.iter().filter(|event| event["type"] == "repair_started").collect();
+    assert_eq!(repairs.len(), 1);
+    let feedback = repairs[0]["feedback"].as_str().unwrap();
+    assert!(feedback.contains("90 days") && feedback.contains("99.9"), "{feedback}");
+    // Analyse, write, mend: a choice that was offered needs no classifier.
+    let requests = world.server.requests();
+    assert_eq!(requests.len(), 3);
+    for request in &requests {
+        assert_eq!(request.body["stream"], true);
+        assert!(
+            request.body.get("temperature").is_none() && request.body["tools"].as_array().is_none_or(Vec::is_empty)
+        );
+    }
+    assert!(requests[2].last_user.contains("90 days"), "the feedback is of this round");
+    let order: Vec<&str> = types(&events)
+        .into_iter()
+        .filter(|kind| kind.starts_with("stage_finished") || kind.starts_with("flow_"))
+        .collect();
+    assert_eq!(order.first(), Some(&"flow_started"));
+    assert_eq!(order.last(), Some(&"flow_ended"));
+    let ended = events.iter().filter(|event| event["type"] == "flow_ended").count();
+    assert_eq!(ended, 1, "the document is there once");
+}
+
+#[test]
+fn a_follow_up_builds_on_the_answer_and_plain_chat_stays_plain() {
+    let world = with_analyst();
+    world.weft(&["research", "--yes", QUESTION]).expect(0);
+    world
+        .weft(&["research", "--yes", "--continue", "And what about backups of records?"])
+        .expect(0)
+        .says("# Follow-up 1");
+    let requests = world.server.requests();
+    let plan = requests.iter().rfind(|request| request.last_user.contains("plan how to research")).unwrap();
+    assert!(plan.last_user.contains("It follows up an earlier answer (number 1)"), "{}", plan.last_user);
+    let written = requests.iter().rfind(|request| request.last_user.contains("<sources>")).unwrap();
+    assert!(!written.last_user.contains("cite=\"HHS 3.12\""), "what was known is left out");
+    assert!(written.last_user.contains("<prior_answer>"));
+    // A chat in the same session knows the answer and is no run.
+    let said = world.weft(&["run", "--continue", "thanks"]).expect(0);
+    assert_eq!(said.stdout, "It is sunny.\n");
+    assert!(world.server.requests().last().unwrap().body.to_string().contains("within 60 days"));
+}
+
+#[test]
+fn leaving_is_asked_about_and_then_done() {
+    let world = with_analyst();
+    world.weft(&["research", QUESTION]).expect(3);
+    // Words that sound like leaving only lead to a question; staying stays.
+    answer(&world, "never mind").expect(3).says("Leave this run?");
+    answer(&world, "yes, continue").expect(0).says("within 60 days");
+
+    let world = with_analyst();
+    world.weft(&["research", QUESTION]).expect(3);
+    // Without such words a model tells it, and the original words are answered after a yes.
+    answer(&world, "what is the weather like?").expect(3).says("Leave this run?");
+    let left = answer(&world, "1").expect(0);
+    left.says("It is sunny.");
+    let last = world.server.requests().last().unwrap().body.to_string();
+    assert!(last.contains("what is the weather like?"), "{last}");
+    let events = events(&world);
+    let ended = events.iter().find(|event| event["type"] == "flow_ended").unwrap();
+    assert_eq!(ended["reason"], "breakout");
+    // The dead run hears nothing more.
+    world.weft(&["run", "--continue", "1"]).expect(0).says("It is sunny.");
+}
+
+#[test]
+fn a_budget_stops_a_run_before_it_is_exceeded() {
+    let world = with_analyst();
+    let ran = world.weft(&["research", "--yes", "--budget", "0.01", QUESTION]).expect(1);
+    ran.says("budget of $0.01");
+    assert!(world.server.requests().is_empty(), "the first call could have cost more");
+}
+
+#[test]
+fn rubbish_from_the_model_is_asked_for_once_more_and_then_survived() {
+    let world = World::behaving(Behaviour::matching(|seen| {
+        if seen.last_user.contains("plan how to research") { text("I would rather not.") } else { analyst(seen) }
+    }));
+    let ran = world.weft(&["research", "--yes", QUESTION]).expect(0);
+    ran.says("within 60 days");
+    let plans: Vec<bool> = world
+        .server
+        .requests()
+        .iter()
+        .filter(|request| request.last_user.contains("plan how to research"))
+        .map(|request| request.last_user.contains("was not valid JSON"))
+        .collect();
+    assert_eq!(plans, [false, true]);
+}
+
+/// Killed at many moments: it finishes, and no call that was answered is made again.
+#[test]
+fn a_run_killed_anywhere_goes_on_and_pays_nothing_twice() {
+    for step in 0..12_u64 {
+        let mut settings = Settings::new(Behaviour::matching(analyst));
+        settings.delay = Duration::from_millis(15);
+        let world = World::with(settings);
+        let mut child = world.command(&["research", "--yes", "--json", QUESTION]).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(40 + step * 23));
+        if child.try_wait().unwrap().is_none() {
+            signal(&child, Signal::KILL);
+        }
+        let _ = finish(child);
+        let sessions = world.weft(&["sessions", "list", "--json"]).expect(0).events();
+        if sessions.is_empty() {
+            continue;
+        }
+        let answered = |events: &[Value]| types(events).iter().filter(|kind| **kind == "round_answered").count();
+        let before = answered(&events(&world));
+        let asked = world.server.requests().len();
+        world.weft(&["resume"]).expect(0);
+        let after = events(&world);
+        assert_eq!(after.last().unwrap()["type"], "turn_ended", "step {step}");
+        assert_eq!(types(&after).iter().filter(|kind| **kind == "flow_ended").count(), 1, "step {step}");
+        let made = world.server.requests().len() - asked;
+        assert_eq!(made, answered(&after) - before, "step {step}: only what had no answer is asked again");
+        assert!(answered(&after) <= 3, "step {step}");
+    }
+}
