@@ -86,6 +86,24 @@ pub struct Turn {
 }
 
 impl Turn {
+    const fn begin(number: u32, at: Timestamp) -> Self {
+        Self {
+            number,
+            started_at: at,
+            round: 0,
+            attempt: 0,
+            tool_calls: 0,
+            tokens: 0,
+            cost: Cost::ZERO,
+            failed_rounds: 0,
+            repeated: (0, 0),
+            stopping: None,
+            compactions: 0,
+            waited_ms: 0,
+            waiting_since: None,
+        }
+    }
+
     /// How long the turn has been worked on.
     pub fn worked_ms(&self, now: Timestamp) -> u64 {
         let waiting = self.waiting_since.map_or(0, |since| now.millis_since(since));
@@ -264,21 +282,7 @@ impl State {
             Event::TurnStarted(started) => {
                 self.turns = started.turn;
                 self.phase = Phase::Ready;
-                self.turn = Some(Turn {
-                    number: started.turn,
-                    started_at: at,
-                    round: 0,
-                    attempt: 0,
-                    tool_calls: 0,
-                    tokens: 0,
-                    cost: Cost::ZERO,
-                    failed_rounds: 0,
-                    repeated: (0, 0),
-                    stopping: None,
-                    compactions: 0,
-                    waited_ms: 0,
-                    waiting_since: None,
-                });
+                self.turn = Some(Turn::begin(started.turn, at));
             }
             Event::RoundStarted(started) => {
                 self.phase = Phase::Calling;
@@ -335,10 +339,6 @@ impl State {
             }
             Event::StageCalls(made) => {
                 self.phase = if made.calls.is_empty() { Phase::Ready } else { Phase::Tools };
-                if let Some(turn) = &mut self.turn {
-                    let calls = u32::try_from(made.calls.len()).unwrap_or(u32::MAX);
-                    turn.tool_calls = turn.tool_calls.saturating_add(calls);
-                }
             }
             Event::FlowStarted(_)
             | Event::FlowContinued(_)

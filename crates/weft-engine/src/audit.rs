@@ -342,17 +342,10 @@ fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
             details: Some(json!({ "interrupted": recovered.interrupted.len() })),
             ..new(Category::Session, "session.recovered", "recover")
         },
-        Event::FlowStarted(started) => Entry {
-            target: Some(started.title.clone()),
-            details: Some(json!({ "run": started.run, "budget": started.budget })),
-            ..new(Category::Session, "flow.started", &started.flow)
-        },
-        Event::FlowEnded(ended) => Entry {
-            details: Some(json!({ "run": ended.run, "end": ended.reason })),
-            ..new(Category::Session, "flow.ended", "end")
-        },
+        Event::FlowStarted(started) => flow_started(at, started),
         // What is said is in the session's own log, and what tools do the guard tells.
         Event::InputReceived(_)
+        | Event::FlowEnded(_)
         | Event::FlowContinued(_)
         | Event::StageStarted(_)
         | Event::StageCalls(_)
@@ -400,6 +393,14 @@ fn names(files: &[&ChangedFile]) -> String {
         names.push(format!("{more} more"));
     }
     names.join(", ")
+}
+
+fn flow_started(at: Timestamp, started: &weft_core::flow::FlowStarted) -> Entry {
+    Entry {
+        target: Some(started.title.clone()),
+        details: Some(json!({ "run": started.run, "budget": started.budget })),
+        ..Entry::new(at, Category::Session, "flow.started", &started.flow)
+    }
 }
 
 fn model_call(at: Timestamp, event: &'static str, spent: &Spent) -> Entry {

@@ -197,7 +197,9 @@ impl Engine {
                     toolbox.ready(workspace, &[]).await;
                 }
                 if self.known_sources(workspace).iter().any(|source| source == name) {
-                    texts.push(format!("The person points to the source `{name}`: use its tools for what they say here."));
+                    texts.push(format!(
+                        "The person points to the source `{name}`: use its tools for what they say here."
+                    ));
                     loads.extend([format!("mcp__{name}__*"), format!("api__{name}__*")]);
                 }
                 continue;

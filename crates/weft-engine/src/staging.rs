@@ -36,7 +36,7 @@ impl Staging {
             Ok(Next::Work(work)) => work,
             Ok(Next::Ask(prompt)) => {
                 let at_most = prompt.at_most;
-                self.prompt = Some(*prompt);
+                self.prompt = Some(prompt);
                 Work::Model { at_most }
             }
             Err(message) => Work::Fail { message },
@@ -49,7 +49,7 @@ impl Staging {
             return Ok(prompt);
         }
         match self.interpret(shared, machine, chosen)? {
-            Next::Ask(prompt) => Ok(*prompt),
+            Next::Ask(prompt) => Ok(prompt),
             Next::Work(_) => Err("this stage asks no model now.".to_owned()),
         }
     }

@@ -139,11 +139,7 @@ fn write_docx<'a>(out: &mut String, events: impl Iterator<Item = Event<'a>>) {
                 let style = if level == HeadingLevel::H1 { "Heading1" } else { "Heading2" };
                 begin(out, &mut open, Some(style));
             }
-            Event::Start(Tag::Paragraph) => {
-                if !item {
-                    begin(out, &mut open, (quote > 0).then_some("Quote"));
-                }
-            }
+            Event::Start(Tag::Paragraph) if !item => begin(out, &mut open, (quote > 0).then_some("Quote")),
             Event::Start(Tag::Item) => {
                 begin(out, &mut open, (quote > 0).then_some("Quote"));
                 run(out, "\u{2022} ", false, false);

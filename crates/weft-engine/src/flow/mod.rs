@@ -79,7 +79,7 @@ pub struct StagePrompt {
 /// What follows: something for the machine, or a model call with its words.
 pub enum Next {
     Work(Work),
-    Ask(Box<StagePrompt>),
+    Ask(StagePrompt),
 }
 
 /// A step cannot be done; the words say why.
@@ -198,7 +198,7 @@ impl Interpreter<'_> {
         for attempt in 0..=u8::from(step.json) {
             let Some(done) = journal.next() else {
                 let asked = self.prompt(scope, step, prompt, attempt > 0)?;
-                return Ok(Given::Next(Next::Ask(Box::new(asked))));
+                return Ok(Given::Next(Next::Ask(asked)));
             };
             let (text, stop) = self.answer(done)?;
             if !step.json {
@@ -437,7 +437,7 @@ impl Interpreter<'_> {
         let prompt = self.flow.prompts.get(classifier).map(String::as_str).unwrap_or_default();
         let prompt = scope.render(prompt)?;
         let asked = self.ask(String::new(), prompt, Some(CLASSIFIER_OUTPUT), Some("low".to_owned()), None)?;
-        Ok(Next::Ask(Box::new(asked)))
+        Ok(Next::Ask(asked))
     }
 
     fn skips(&self, reply: &str) -> Result<Vec<String>, Trouble> {

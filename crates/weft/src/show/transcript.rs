@@ -1,6 +1,8 @@
 //! A session told line by line, from its events and, while it runs, from what streams in between.
 
-use weft_core::event::{Event, FilesChanged, FilesRestored, Recorded, RoundAnswered, RoundFailed, Sampled, Withdrawn};
+use weft_core::event::{
+    Event, FilesChanged, FilesRestored, Recorded, RoundAnswered, RoundFailed, Sampled, ToolFinished, Withdrawn,
+};
 use weft_core::files::summary;
 use weft_core::flow::StageName;
 use weft_core::message::Part;
@@ -182,18 +184,7 @@ impl Transcript {
                 self.started.push((started.call.clone(), started.summary.clone()));
                 Vec::new()
             }
-            Event::ToolFinished(finished) => {
-                let index = self.started.iter().position(|(call, _)| *call == finished.call);
-                let summary = index.map(|index| self.started.remove(index).1);
-                self.asks.retain(|ask| ask.call != finished.call);
-                let before = Before {
-                    started: summary.as_deref(),
-                    lost: self.lost.contains(&finished.call),
-                    declined: self.declined.contains(&finished.call),
-                };
-                let rows = finished_rows(finished, before, &self.look);
-                self.group(Group::Rows, rows)
-            }
+            Event::ToolFinished(finished) => self.finished(finished),
             Event::AskRaised(raised) => {
                 self.asks.push(raised.ask.clone());
                 Vec::new()
@@ -245,24 +236,13 @@ impl Transcript {
             Event::Unknown(unknown) => {
                 self.remark(&format!("Something a newer Weft recorded (kind {}).", unknown.kind))
             }
-            Event::FlowStarted(started) => {
-                self.stages = Some(started.stages.clone());
-                Vec::new()
-            }
-            Event::StageFinished(finished) => self.stage(&finished.stage, &finished.summary),
-            Event::StageSkipped(skipped) => self.stage(&skipped.stage, &skipped.why),
-            Event::RepairStarted(repair) => {
-                self.remark(&format!("Repair {}: {}", repair.iteration, clean_row(&repair.feedback)))
-            }
-            Event::FlowPaused(paused) => self.markdown(&paused.text),
-            Event::FlowEnded(ended) => {
-                self.stages = None;
-                self.markdown(ended.document.as_deref().unwrap_or_default())
-            }
-            Event::FlowContinued(_) => {
-                self.stages.get_or_insert_default();
-                Vec::new()
-            }
+            Event::FlowStarted(_)
+            | Event::FlowContinued(_)
+            | Event::StageFinished(_)
+            | Event::StageSkipped(_)
+            | Event::RepairStarted(_)
+            | Event::FlowPaused(_)
+            | Event::FlowEnded(_) => self.of_flow(&recorded.event),
             Event::SessionStarted(_)
             | Event::TitleSet(_)
             | Event::GrantGiven(_)
@@ -274,6 +254,40 @@ impl Transcript {
             | Event::BreakoutAsked(_)
             | Event::CompactionStarted(_) => Vec::new(),
         }
+    }
+
+    fn finished(&mut self, finished: &ToolFinished) -> Vec<Line> {
+        let index = self.started.iter().position(|(call, _)| *call == finished.call);
+        let summary = index.map(|index| self.started.remove(index).1);
+        self.asks.retain(|ask| ask.call != finished.call);
+        let before = Before {
+            started: summary.as_deref(),
+            lost: self.lost.contains(&finished.call),
+            declined: self.declined.contains(&finished.call),
+        };
+        let rows = finished_rows(finished, before, &self.look);
+        self.group(Group::Rows, rows)
+    }
+
+    fn of_flow(&mut self, event: &Event) -> Vec<Line> {
+        match event {
+            Event::FlowStarted(started) => self.stages = Some(started.stages.clone()),
+            Event::FlowContinued(_) => {
+                self.stages.get_or_insert_default();
+            }
+            Event::StageFinished(finished) => return self.stage(&finished.stage, &finished.summary),
+            Event::StageSkipped(skipped) => return self.stage(&skipped.stage, &skipped.why),
+            Event::RepairStarted(repair) => {
+                return self.remark(&format!("Repair {}: {}", repair.iteration, clean_row(&repair.feedback)));
+            }
+            Event::FlowPaused(paused) => return self.markdown(&paused.text),
+            Event::FlowEnded(ended) => {
+                self.stages = None;
+                return self.markdown(ended.document.as_deref().unwrap_or_default());
+            }
+            _ => {}
+        }
+        Vec::new()
     }
 
     /// How a stage of a flow went.
