@@ -8,6 +8,7 @@ import './inbox/inbox.css';
 import './markdown/markdown.css';
 import './session/session.css';
 import './panel/panel.css';
+import './research/research.css';
 import './settings/settings.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect, RouterProvider } from '@tanstack/react-router';
@@ -33,10 +34,11 @@ const routes = root.addChildren([
     getParentRoute: () => root,
     path: '/s/$id',
     component: SessionPage,
-    validateSearch: (search: Record<string, unknown>): { at?: number; panel?: string; event?: number } => ({
+    validateSearch: (search: Record<string, unknown>): { at?: number; panel?: string; event?: number; source?: string } => ({
       at: number(search['at']),
       panel: typeof search['panel'] === 'string' ? search['panel'] : undefined,
       event: number(search['event']),
+      source: words(search['source']),
     }),
   }),
   createRoute({ getParentRoute: () => root, path: '/waiting', component: () => <main className="main"><Tray /></main> }),
@@ -51,6 +53,7 @@ const routes = root.addChildren([
       in: words(search['in']),
     }),
   }),
+  createRoute({ getParentRoute: () => root, path: '/research', component: lazyRouteComponent(() => import('./research/ResearchPage'), 'ResearchPage') }),
   createRoute({ getParentRoute: () => root, path: '/settings', beforeLoad: () => { throw redirect({ to: '/settings/$page', params: { page: 'models' } }); } }),
   createRoute({ getParentRoute: () => root, path: '/settings/$page', component: lazyRouteComponent(() => import('./settings/SettingsPage'), 'SettingsPage') }),
 ]);

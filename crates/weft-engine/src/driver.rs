@@ -5,6 +5,8 @@
 //! and tells watchers. When nothing is under way any more it ends and leaves memory; the next
 //! command, answer or timer starts a new one from disk.
 
+mod stage;
+
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -16,7 +18,6 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use weft_core::ask::Grant;
 use weft_core::event::{Access, Compacted, Outcome, Output, SessionStarted};
-use weft_core::flow::Work;
 use weft_core::turn::Verdict;
 use weft_core::{
     AskId, CallId, Effect, Event, Failure, FailureKind, Input, Machine, Mode, Phase, SessionId, State, ToolCall,
@@ -36,7 +37,7 @@ use crate::hooks::HookPoint;
 use crate::inputs::{carries_on, loads, loads_of};
 use crate::memory;
 use crate::models::Chosen;
-use crate::staging::{self, Staging};
+use crate::staging::Staging;
 use crate::titles;
 use crate::watch::Live;
 

@@ -5,6 +5,7 @@
  */
 import { lexer, type Token, type Tokens } from 'marked';
 import { createElement, memo, useMemo, useRef, type ReactNode } from 'react';
+import { Cited } from '../research/cites';
 import { CodeBlock } from './CodeBlock';
 import { Formula } from './Formula';
 
@@ -163,7 +164,7 @@ function inline(token: Token, key: number): ReactNode {
 const INLINE_FORMULA = /\$(?=\S)((?:[^$\\]|\\.)*?\S)\$(?!\d)|\\\((.+?)\\\)/g;
 
 function formulas(text: string, key: number): ReactNode {
-  if (!text.includes('$') && !text.includes('\\(')) return text;
+  if (!text.includes('$') && !text.includes('\\(')) return <Cited key={key} text={text} />;
   const pieces: ReactNode[] = [];
   let from = 0;
   for (const found of text.matchAll(INLINE_FORMULA)) {

@@ -1,9 +1,11 @@
 /** Beside the session: its trace, its files, what it made, what the model sees, what it cost. It remembers its tab. */
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
+import { useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, type ReactNode } from 'react';
 import { api, explain } from '../api/client';
 import type { ContextParts } from '../api/types';
+import { RunPanel, SourcesPanel } from '../research/RunPanel';
 import { Diff } from '../session/Diff';
 import type { View } from '../session/fold';
 import { undo } from '../session/SessionPage';
@@ -13,17 +15,21 @@ import { useWidth } from '../shell/useWidth';
 import { Artifacts } from './Artifacts';
 import { Trace } from './Trace';
 
+/** Those of a run come first, where there is one. */
+const RUN_TABS = [['run', 'Run'], ['sources', 'Sources']] as const;
 const TABS = [['trace', 'Trace'], ['files', 'Files'], ['artifacts', 'Artifacts'], ['context', 'Context'], ['usage', 'Usage']] as const;
 
 export function Panel({ id, tab, state, store, onTab, onClose, onJump }: {
   id: string; tab: string; state: SessionState; store: SessionStore; onTab: (tab: string) => void; onClose: () => void; onJump: (seq: number) => void;
 }) {
   useEffect(() => localStorage.setItem('weft.panel', tab), [tab]);
-  const shown = TABS.some(([name]) => name === tab) ? tab : 'trace';
+  const { source } = useSearch({ from: '/s/$id' });
+  const tabs = (state.view?.runs.length ?? 0) > 0 || tab === 'run' || tab === 'sources' ? [...RUN_TABS, ...TABS] : [...TABS];
+  const shown = tabs.some(([name]) => name === tab) ? tab : 'trace';
   const move = (event: React.KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
-    const next = TABS[(TABS.findIndex(([name]) => name === shown) + step + TABS.length) % TABS.length];
+    const next = tabs[(tabs.findIndex(([name]) => name === shown) + step + tabs.length) % tabs.length];
     if (!next) return;
     onTab(next[0]);
     document.getElementById(`tab-${next[0]}`)?.focus();
@@ -32,13 +38,15 @@ export function Panel({ id, tab, state, store, onTab, onClose, onJump }: {
     <>
       <div className="header panel-header">
         <div className="tabs grow" role="tablist" aria-label="Panel" onKeyDown={move}>
-          {TABS.map(([name, label]) => (
+          {tabs.map(([name, label]) => (
             <button key={name} id={`tab-${name}`} type="button" role="tab" aria-selected={shown === name} aria-controls="panel-body" tabIndex={shown === name ? 0 : -1} onClick={() => onTab(name)}>{label}</button>
           ))}
         </div>
         <button type="button" className="icon-button" aria-label="Close the panel" title="Close ( ] )" onClick={onClose}><X /></button>
       </div>
       <div className="panel-body" id="panel-body" role="tabpanel" aria-labelledby={`tab-${shown}`}>
+        {shown === 'run' && state.view ? <RunPanel view={state.view} store={store} onJump={onJump} /> : null}
+        {shown === 'sources' && state.view ? <SourcesPanel view={state.view} wanted={source} /> : null}
         {shown === 'trace' ? <Trace id={id} state={state} store={store} onJump={onJump} /> : null}
         {shown === 'files' && state.view ? <Files id={id} view={state.view} /> : null}
         {shown === 'artifacts' && state.view ? <Artifacts id={id} filesSeq={state.view.filesSeq} onJump={onJump} /> : null}

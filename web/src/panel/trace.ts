@@ -67,6 +67,30 @@ export function cardOf(event: Recorded): Card {
       return card('model', `A model answered the source ${event.source}`);
     case 'hook_ran':
       return card('system', `Hook ${event.hook}`, `${event.point}: ${event.result}`);
+    case 'flow_started':
+      return card('system', `Run ${event.run} of ${event.title}`, event.question);
+    case 'flow_continued':
+      return card('system', `Run ${event.run} goes on`);
+    case 'stage_started':
+      return card('system', `Stage ${event.stage}${event.iteration > 0 ? `, again (${event.iteration})` : ''}`);
+    case 'stage_calls':
+      return card('tool', `The stage ${event.stage} calls`, event.calls.map((call) => call.name).join(', '));
+    case 'stage_finished':
+      return card('system', `Stage ${event.stage} done`, event.summary);
+    case 'stage_skipped':
+      return card('system', `Stage ${event.stage} left out`, event.why);
+    case 'stage_failed':
+      return card('error', `Stage ${event.stage} failed`, event.message);
+    case 'flow_paused':
+      return card('ask', `Paused after ${event.stage}`, event.text);
+    case 'flow_resumed':
+      return card('you', `Went on after ${event.stage}`, event.reply);
+    case 'breakout_asked':
+      return card('ask', 'Asked whether to leave the run', event.said);
+    case 'repair_started':
+      return card('system', `Mends from ${event.stage}, time ${event.iteration}`, event.feedback);
+    case 'flow_ended':
+      return card('system', `Run ${event.run} ended: ${event.reason}`, event.summary);
     case 'files_changed':
       return card('tool', `${counted(event.files.length + (event.more ?? 0), 'file')} changed`, event.files.map((file) => file.path).join(', '));
     case 'files_restored':

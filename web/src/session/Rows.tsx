@@ -8,6 +8,7 @@ import { AskCard } from '../asks/AskCard';
 import { CopyButton } from '../markdown/CodeBlock';
 import { Markdown } from '../markdown/Markdown';
 import { Sentence } from '../markdown/inline';
+import { DocumentRow, PauseRow, StageRow } from '../research/RunRows';
 import { toast } from '../shell/toast';
 import { useNow } from '../shell/useNow';
 import { Counts, Diff } from './Diff';
@@ -26,6 +27,9 @@ export interface Doing {
   undo: () => void;
   goOn: () => void;
   trace: (seq: number) => void;
+  /** Shows what the run was checked by, and a source beside the document. */
+  research: () => void;
+  source: (id: string) => void;
 }
 export const DoingContext = createContext<Doing | null>(null);
 export function useDoing(): Doing {
@@ -50,6 +54,12 @@ export const RowView = memo(function RowView({ row }: { row: Row }) {
       return <AskHere row={row} />;
     case 'note':
       return <NoteRow row={row} />;
+    case 'stage':
+      return <StageRow run={row.run} id={row.item.stage} title={row.item.title} />;
+    case 'pause':
+      return <PauseRow text={row.text} />;
+    case 'document':
+      return <DocumentRow run={row.run} text={row.text} />;
     case 'writing':
       return <div className="step running"><Pencil /><span>Preparing {toolWords(row.name)}…</span></div>;
     case 'working':
@@ -101,7 +111,7 @@ function Thinking({ row }: { row: Extract<Row, { type: 'thinking' }> }) {
     <div className="thinking">
       <button type="button" className="step fold" aria-expanded={open} onClick={() => setOpen(!open)}>
         {open ? <ChevronDown /> : <ChevronRight />}
-        <span>{row.streaming ? 'Thinking…' : `Thought${row.millis ? ` for ${duration(row.millis)}` : ''}`}</span>
+        <span>{row.draft ? (row.streaming ? 'The model answers…' : `The model answered${row.millis ? ` after ${duration(row.millis)}` : ''}`) : row.streaming ? 'Thinking…' : `Thought${row.millis ? ` for ${duration(row.millis)}` : ''}`}</span>
         {open ? null : <span className="cut grow meta">{lastLine(row.text)}</span>}
       </button>
       {open ? <div className="thoughts">{row.text}</div> : null}

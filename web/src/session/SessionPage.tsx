@@ -57,8 +57,8 @@ function OpenSession({ id }: { id: string }) {
     return () => window.clearTimeout(timer);
   }, [id, view?.seq, running]);
 
-  const setPanel = useCallback((next: string | undefined, seq?: number) => {
-    void navigate({ to: '/s/$id', params: { id }, search: (old: Record<string, unknown>) => ({ ...old, panel: next, event: seq }), replace: true });
+  const setPanel = useCallback((next: string | undefined, seq?: number, source?: string) => {
+    void navigate({ to: '/s/$id', params: { id }, search: (old: Record<string, unknown>) => ({ ...old, panel: next, event: seq, source }), replace: true });
   }, [id, navigate]);
 
   const fork = useCallback(async (seq: number | null, without?: string, again?: InputPart[]): Promise<void> => {
@@ -91,6 +91,8 @@ function OpenSession({ id }: { id: string }) {
     undo: () => void undo(id, 'undo'),
     goOn: () => void api.post(`sessions/${id}/resume`).catch(toast.problem),
     trace: (seq) => setPanel('trace', seq),
+    research: () => setPanel('run'),
+    source: (source) => setPanel('sources', undefined, source),
   }), [id, fork, setPanel]);
 
   const patch = usePatchSession();

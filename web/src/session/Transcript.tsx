@@ -10,7 +10,7 @@ import { rowAt, rowsOf, type Row } from './rows';
 import { RowView } from './Rows';
 
 const ESTIMATES: Record<Row['type'], number> = {
-  said: 76, text: 120, thinking: 28, group: 28, call: 28, ask: 180, note: 32, writing: 28, working: 28, end: 44,
+  said: 76, text: 120, thinking: 28, group: 28, call: 28, ask: 180, note: 32, writing: 28, working: 28, end: 44, stage: 44, pause: 160, document: 600,
 };
 
 /** So many pixels beyond what is seen are drawn ahead. Counted in rows it would be little of small ones and far too much of long answers. */

@@ -10,6 +10,7 @@ import type {
   Access, Ask, AskId, Answer, CallId, ChangedFile, Display, EndReason, Image, InputId, Live, Mode, Origin, Outcome,
   Output, Part, Recorded, Spent, Usage, UserPart,
 } from '../api/events';
+import { charged, flowed, openRun, stageTitle, type RunView } from './flow';
 import { endSentence, failureSentence, restoredSentence } from './words';
 
 export interface Said {
@@ -23,7 +24,8 @@ export interface Said {
   steered: boolean;
 }
 export interface Prose {
-  kind: 'text' | 'thinking';
+  /** A `draft` is what a model says within a stage: working material. */
+  kind: 'text' | 'thinking' | 'draft';
   key: string;
   seq: number;
   at: number;
@@ -56,7 +58,26 @@ export interface Call {
   output: Output | null;
   ask: Asked | null;
 }
-export type Item = Said | Prose | Note | Call;
+/** A stage of a flow begins here, or is left out. */
+export interface Staged {
+  kind: 'stage';
+  key: string;
+  seq: number;
+  at: number;
+  run: number;
+  stage: string;
+  title: string;
+}
+/** What a person reads before they answer a pause, and the document that a run leaves. */
+export interface Paper {
+  kind: 'pause' | 'document';
+  key: string;
+  seq: number;
+  at: number;
+  run: number;
+  text: string;
+}
+export type Item = Said | Prose | Note | Call | Staged | Paper;
 
 /** An ask and how it ended, if it did. */
 export interface Asked {
@@ -109,6 +130,7 @@ export interface SessionView {
   mode: Mode;
   origin: Origin | null;
   turns: Turn[];
+  runs: readonly RunView[];
   queue: Queued[];
   /** Open ones only, oldest first. */
   asks: Asked[];
@@ -162,6 +184,7 @@ export function begin(start: Start): SessionView & { countedTo: number } {
     mode: start.mode ?? 'ask',
     origin: null,
     turns: [],
+    runs: [],
     queue: (start.queue ?? []).map((queued) => ({
       input: queued.input,
       delivery: queued.delivery,
@@ -298,6 +321,7 @@ class Draft {
       this.view.cost += spent.cost;
       this.view.tokens += tokens;
     }
+    this.view.runs = charged(this.view.runs, spent.cost);
     const turn = this.view.turns.length > 0 ? this.current(event) : undefined;
     if (turn && turn.endedAt === null) {
       turn.cost += spent.cost;
@@ -337,6 +361,7 @@ class Draft {
     this.changed = true;
     this.view.seq = event.seq;
     this.view.gap = false;
+    this.view.runs = flowed(this.view.runs, event);
     this.fold(event);
     const turn = this.view.turns.length > 0 ? this.own(this.view.turns.length - 1) : undefined;
     if (turn) turn.lastSeq = event.seq;
@@ -456,6 +481,27 @@ class Draft {
         });
         this.note(event, restoredSentence(event), 'quiet', event.files.map((file) => file.path).join('\n') || null);
         return;
+      case 'stage_started':
+      case 'stage_skipped':
+        this.add({ kind: 'stage', key: `s${event.seq}`, seq: event.seq, at: event.at, run: event.run, stage: event.stage, title: stageTitle(view.runs, event.run, event.stage) });
+        return;
+      case 'stage_calls':
+        view.phase = 'tools';
+        event.calls.forEach((call, index) => this.planned(event, { type: 'tool_call', ...call }, event.plan[index]?.access ?? 'run'));
+        return;
+      case 'flow_paused':
+        this.add({ kind: 'pause', key: `u${event.seq}`, seq: event.seq, at: event.at, run: event.run, text: event.text });
+        return;
+      case 'repair_started':
+        this.note(event, `Goes back to “${stageTitle(view.runs, event.run, event.stage)}” to mend what did not hold.`, 'quiet', event.feedback || null);
+        return;
+      case 'flow_continued':
+        this.note(event, 'The run goes on where it was.');
+        return;
+      case 'flow_ended':
+        if (event.reason === 'breakout') this.note(event, 'You left the run. What it found so far stays in the conversation.');
+        if (event.document) this.add({ kind: 'document', key: `d${event.seq}`, seq: event.seq, at: event.at, run: event.run, text: event.document });
+        return;
       default:
         // Written by a newer Weft; the trace shows it.
         return;
@@ -478,7 +524,7 @@ class Draft {
     for (const part of event.parts) {
       switch (part.type) {
         case 'text':
-          this.prose('text', event, part.text, `${base}x${texts++}`, null);
+          this.prose(openRun(view.runs) ? 'draft' : 'text', event, part.text, `${base}x${texts++}`, event.spent.millis);
           break;
         case 'thinking':
           this.prose('thinking', event, part.text, `${base}h${thoughts++}`, event.spent.millis);

@@ -3,18 +3,22 @@
  * Pure: what is open and what is not is handed in. Quiet steps (reads and searches that went well) that
  * follow each other become one row that folds open.
  */
-import type { Asked, Call, Item, Note, Prose, Said, SessionView, Turn } from './fold';
+import { openRun, type RunView } from './flow';
+import type { Asked, Call, Item, Note, Prose, Said, SessionView, Staged, Turn } from './fold';
 import { isRunning, proseKey } from './fold';
 import { counted } from './words';
 
 export type Row =
   | { type: 'said'; key: string; seq: number; item: Said; turn: Turn }
   | { type: 'text'; key: string; seq: number; text: string; streaming: boolean }
-  | { type: 'thinking'; key: string; seq: number; text: string; streaming: boolean; millis: number | null }
+  | { type: 'thinking'; key: string; seq: number; text: string; streaming: boolean; millis: number | null; draft?: boolean }
   | { type: 'group'; key: string; seq: number; calls: Call[]; open: boolean }
   | { type: 'call'; key: string; seq: number; call: Call; output: string | null; nested: boolean }
   | { type: 'ask'; key: string; seq: number; asked: Asked }
   | { type: 'note'; key: string; seq: number; item: Note }
+  | { type: 'stage'; key: string; seq: number; item: Staged; run: RunView | undefined }
+  | { type: 'pause'; key: string; seq: number; text: string }
+  | { type: 'document'; key: string; seq: number; text: string; run: RunView | undefined }
   | { type: 'writing'; key: string; seq: number; name: string }
   | { type: 'working'; key: string; seq: number; phase: SessionView['phase']; retryAt: number | null; since: number; notice: string | null }
   | { type: 'end'; key: string; seq: number; turn: Turn; last: boolean };
@@ -23,6 +27,7 @@ interface Cached {
   open: ReadonlySet<string>;
   last: boolean;
   outputs: Record<string, string>;
+  runs: readonly RunView[];
   rows: Row[];
 }
 const cache = new WeakMap<Turn, Cached>();
@@ -36,10 +41,10 @@ export function rowsOf(view: SessionView, open: ReadonlySet<string>): Row[] {
     // What streams beside a turn does not change the turn, so its rows stay the same objects.
     const outputs = last && running ? view.live.outputs : NO_OUTPUTS;
     let kept = cache.get(turn);
-    if (!kept || kept.open !== open || kept.last !== last || kept.outputs !== outputs) {
-      const made = turnRows(turn, open, outputs);
+    if (!kept || kept.open !== open || kept.last !== last || kept.outputs !== outputs || kept.runs !== view.runs) {
+      const made = turnRows(turn, open, outputs, view.runs);
       if (turn.endedAt !== null) made.push({ type: 'end', key: `e${turn.seq}`, seq: turn.lastSeq, turn, last });
-      kept = { open, last, outputs, rows: made };
+      kept = { open, last, outputs, runs: view.runs, rows: made };
       cache.set(turn, kept);
     }
     for (const row of kept.rows) rows.push(row);
@@ -67,7 +72,8 @@ function streamingRows(view: SessionView, turn: Turn): Row[] {
   if (thinking.trim()) {
     rows.push({ type: 'thinking', key: `${base}h0`, seq: view.seq, text: thinking, streaming: text === '', millis: null });
   }
-  if (text.trim()) rows.push({ type: 'text', key: `${base}x0`, seq: view.seq, text, streaming: true });
+  if (text.trim() && openRun(view.runs)) rows.push({ type: 'thinking', key: `${base}x0`, seq: view.seq, text, streaming: true, millis: null, draft: true });
+  else if (text.trim()) rows.push({ type: 'text', key: `${base}x0`, seq: view.seq, text, streaming: true });
   for (const call of begun) rows.push({ type: 'writing', key: `w${call.call}`, seq: view.seq, name: call.name });
   const quiet = text === '' && begun.length === 0 && view.asks.length === 0;
   const calls = turn.items.some((item) => item.kind === 'call' && item.state === 'running');
@@ -84,7 +90,7 @@ const isQuiet = (item: Item): item is Call =>
   item.kind === 'call' && item.access === 'read' && item.state === 'ok' && item.ask === null && !item.output?.images?.length &&
   item.output?.display === undefined;
 
-function turnRows(turn: Turn, open: ReadonlySet<string>, outputs: Record<string, string>): Row[] {
+function turnRows(turn: Turn, open: ReadonlySet<string>, outputs: Record<string, string>, runs: readonly RunView[]): Row[] {
   const rows: Row[] = [];
   let quiet: Call[] = [];
   const settle = () => {
@@ -107,19 +113,26 @@ function turnRows(turn: Turn, open: ReadonlySet<string>, outputs: Record<string,
       continue;
     }
     settle();
-    rows.push(...itemRows(item, turn, outputs));
+    rows.push(...itemRows(item, turn, outputs, runs));
   }
   settle();
   return rows;
 }
 
-function itemRows(item: Item, turn: Turn, outputs: Record<string, string>): Row[] {
+function itemRows(item: Item, turn: Turn, outputs: Record<string, string>, runs: readonly RunView[]): Row[] {
   switch (item.kind) {
     case 'said':
       return [{ type: 'said', key: item.key, seq: item.seq, item, turn }];
     case 'text':
     case 'thinking':
+    case 'draft':
       return [prose(item)];
+    case 'stage':
+      return [{ type: 'stage', key: item.key, seq: item.seq, item, run: runs.find((run) => run.number === item.run) }];
+    case 'pause':
+      return [{ type: 'pause', key: item.key, seq: item.seq, text: item.text }];
+    case 'document':
+      return [{ type: 'document', key: item.key, seq: item.seq, text: item.text, run: runs.find((run) => run.number === item.run) }];
     case 'note':
       return [{ type: 'note', key: item.key, seq: item.seq, item }];
     case 'call': {
@@ -137,7 +150,7 @@ function prose(item: Prose): Row {
   const { key, seq, text, millis } = item;
   return item.kind === 'text'
     ? { type: 'text', key, seq, text, streaming: false }
-    : { type: 'thinking', key, seq, text, streaming: false, millis };
+    : { type: 'thinking', key, seq, text, streaming: false, millis, draft: item.kind === 'draft' };
 }
 
 const NOUNS: Record<string, [string, string, string]> = {

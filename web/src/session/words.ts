@@ -86,6 +86,10 @@ export function endSentence(end: EndReason): string | null {
       return `Stopped: every tool failed in ${counted(end.rounds, 'round')} in a row. See the errors above, then say how to go on.`;
     case 'stuck':
       return `Stopped: the same calls gave the same results ${end.rounds} times in a row. Say what to do differently.`;
+    case 'stage_failed':
+      return `Stopped in the stage “${end.stage}”: ${end.message} Go on to try it again.`;
+    case 'flow_budget':
+      return `Stopped before the next call could exceed the budget of ${dollars(end.limit / 1e9)}. Start it with a larger one.`;
     case 'model_failed':
       return `${failureSentence(end.failure)} ${ADVICE[end.failure.kind] ?? 'Go on to try again.'}`;
   }

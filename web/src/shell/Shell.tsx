@@ -1,6 +1,6 @@
 /** The frame of the workbench: rail, list, the screen in the middle, and the panel beside it. */
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { Bell, Command as CommandIcon, Inbox as InboxIcon, PanelLeft, Settings, Waypoints } from 'lucide-react';
+import { Bell, BookOpenCheck, Command as CommandIcon, Inbox as InboxIcon, PanelLeft, Settings, Waypoints } from 'lucide-react';
 import { useCallback, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { stale } from '../api/client';
 import { useAsks, useVersion } from '../api/queries';
@@ -51,6 +51,7 @@ export function Shell() {
     { id: 'sessions', label: 'Search sessions', keys: 'g s', run: () => { setSheet(narrow); window.setTimeout(() => document.querySelector<HTMLElement>('[data-search]')?.focus(), 60); } },
     { id: 'waiting', label: 'Next waiting ask', keys: 'g w', run: () => void nextAsk() },
     { id: 'knowledge', label: 'Search what is known', keys: 'g k', run: () => void navigate({ to: '/knowledge' }) },
+    { id: 'research', label: 'Research a question', keys: 'g r', run: () => void navigate({ to: '/research' }) },
     { id: 'settings', label: 'Settings', keys: 'g ,', run: () => void navigate({ to: '/settings/$page', params: { page: 'models' } }) },
     { id: 'shortcuts', label: 'Keyboard shortcuts', keys: '?', run: () => setShortcuts(true) },
   ]);
@@ -72,11 +73,12 @@ export function Shell() {
         <Link to="/" activeOptions={{ exact: false }} className={path === '/' || path.startsWith('/s/') ? 'active' : ''} title="Sessions (g s)" aria-label="Sessions"><InboxIcon /></Link>
         <Link to="/waiting" title="Waiting for you (g w)" aria-label={`Waiting for you: ${asks.length}`}><Bell />{asks.length > 0 ? <span className="count">{asks.length}</span> : null}</Link>
         <Link to="/knowledge" title="Knowledge (g k)" aria-label="Knowledge"><Waypoints /></Link>
+        <Link to="/research" title="Research (g r)" aria-label="Research"><BookOpenCheck /></Link>
         <button type="button" title="Go to or do (Ctrl+K)" aria-label="Command palette" onClick={() => setPalette(true)}><CommandIcon /></button>
         <span className="grow spacer" />
         <Link to="/settings/$page" params={{ page: 'models' }} className={path.startsWith('/settings') ? 'active' : ''} title="Settings" aria-label="Settings"><Settings /></Link>
       </nav>
-      {narrow ? null : <aside className={/^\/(settings|knowledge)/.test(path) ? 'list none' : 'list'} aria-label="Sessions"><Inbox /></aside>}
+      {narrow ? null : <aside className={/^\/(settings|knowledge|research)/.test(path) ? 'list none' : 'list'} aria-label="Sessions"><Inbox /></aside>}
       <Outlet />
       {narrow && sheet ? (
         <>

@@ -4,7 +4,7 @@ import { keyWords } from './commands';
 
 export const SHORTCUTS: [string, string][] = [
   ['mod+k', 'Go to or do'], ['c', 'New session'], ['/', 'Write a message'], ['g s', 'Search sessions'], ['g w', 'Next waiting ask'],
-  ['g k', 'Search what is known'], ['g ,', 'Settings'], [']', 'Panel'], ['escape', 'Stop the turn'], ['shift+tab', 'Next mode (safe, ask, auto)'], ['enter', 'Send; queue while it works'],
+  ['g k', 'Search what is known'], ['g r', 'Research a question'], ['g ,', 'Settings'], [']', 'Panel'], ['escape', 'Stop the turn'], ['shift+tab', 'Next mode (safe, ask, auto)'], ['enter', 'Send; queue while it works'],
   ['mod+enter', 'Steer while it works'], ['y', 'Allow once, in a focused ask'], ['n', 'Reject, in a focused ask'], ['?', 'This list'],
 ];
 

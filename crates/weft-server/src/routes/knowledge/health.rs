@@ -52,7 +52,7 @@ pub struct AreaView {
 pub struct DebtView {
     path: String,
     line: u32,
-    /// `TODO`, `FIXME`, `HACK` or `XXX`.
+    /// The word that marks it, such as `TODO`.
     mark: String,
     text: String,
 }

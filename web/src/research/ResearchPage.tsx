@@ -1,0 +1,81 @@
+/** Where research begins: a question, what is asked, and how deep. The run itself is a session. */
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../api/client';
+import { sessionChanged, useVersion } from '../api/queries';
+import type { SessionRow } from '../api/types';
+import { Box } from '../session/Composer';
+import { ListButton } from '../shell/Shell';
+import { toast } from '../shell/toast';
+import { useTitle } from '../shell/useTitle';
+
+interface Corpora {
+  usual: string;
+  corpora: { name: string; title: string; folders: { path: string; tier: string; cite: string }[] }[];
+}
+
+const DEPTHS = [
+  ['quick', 'Quick: three searches, no web, no repairs'],
+  ['standard', 'Standard: up to eight searches, two repairs'],
+  ['deep', 'Deep: up to fifteen searches, three repairs'],
+] as const;
+
+const EXAMPLES = ['How long are employee files kept, and from when is the period counted?', 'Who approves access to Restricted information?', 'Within how many days must an expense be claimed?'];
+
+export function ResearchPage() {
+  useTitle('Research');
+  const navigate = useNavigate();
+  const version = useVersion().data;
+  const known = useQuery({ queryKey: ['corpora'], queryFn: () => api.get<Corpora>('corpora') });
+  const [question, setQuestion] = useState('');
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [depth, setDepth] = useState('standard');
+  const [yes, setYes] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const corpus = chosen ?? known.data?.usual ?? '';
+
+  const start = async () => {
+    if (busy || !question.trim()) return;
+    setBusy(true);
+    try {
+      const row = await api.post<SessionRow>('sessions', {});
+      await api.post(`sessions/${row.id}/research`, { question: question.trim(), corpus, depth, yes });
+      sessionChanged(await api.get<SessionRow>(`sessions/${row.id}`));
+      await navigate({ to: '/s/$id', params: { id: row.id }, search: { panel: 'run' } });
+    } catch (error) {
+      toast.problem(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <main className="main">
+      <header className="header"><ListButton /><h1 className="grow">Research</h1></header>
+      <div className="scroll start">
+        <div className="start-inner">
+          <p className="start-question">What do you want to know?</p>
+          <Box text={question} setText={setQuestion} workspace={version?.workspace ?? ''} placeholder="Ask your documents" onFiles={() => toast.say('Add documents with `weft corpus add NAME FOLDER`.')} canSend={!busy && question.trim() !== ''} onSend={() => void start()} />
+          <div className="research-choices">
+            <label>Corpus
+              <select className="field" value={corpus} onChange={(event) => setChosen(event.target.value)}>
+                {(known.data?.corpora ?? []).map((one) => <option key={one.name} value={one.name}>{one.title || one.name}</option>)}
+              </select>
+            </label>
+            <label>Depth
+              <select className="field" value={depth} onChange={(event) => setDepth(event.target.value)}>
+                {DEPTHS.map(([name, words]) => <option key={name} value={name}>{words}</option>)}
+              </select>
+            </label>
+            <label className="check"><input type="checkbox" checked={yes} onChange={(event) => setYes(event.target.checked)} /> Do not pause to ask me</label>
+          </div>
+          {known.isError ? <p className="meta">The corpora could not be listed. Load the page again.</p> : null}
+          <section className="first" aria-label="About research">
+            {version?.offline ? <p className="muted">Without a model the answer is put together from quotations. Each has its source, and nothing is rephrased.</p> : <p className="muted">It plans first and asks you before it spends much. Every statement is cited and checked; what does not hold is left out.</p>}
+            {corpus === 'harbour' ? <div className="options">{EXAMPLES.map((example) => <button key={example} type="button" className="option" onClick={() => setQuestion(example)}>{example}</button>)}</div> : null}
+            <p className="muted">Your own documents: <code>weft corpus add NAME FOLDER</code></p>
+          </section>
+        </div>
+      </div>
+    </main>
+  );
+}

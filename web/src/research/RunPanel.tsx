@@ -1,0 +1,98 @@
+/** Beside the conversation: how a run went, how its answer was checked, what it searched for, and what it cites. */
+import { Link } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { paragraphsOf, queriesOf, verificationOf, type RunView } from '../session/flow';
+import type { View } from '../session/fold';
+import type { SessionStore } from '../session/store';
+import { counted, dollars, duration } from '../session/words';
+import { StageIcon, StageSpent } from './RunRows';
+
+const AXES: Record<string, string> = { entity: 'Names and numbers', citation: 'Citations', relation: 'Duties and relations', contradictions: 'Contradictions', contradiction: 'Contradiction' };
+const VERDICTS: Record<string, string> = { holds: 'Holds', fails: 'Does not hold', unknown: 'Not known' };
+const ENDS: Record<string, string> = { completed: 'Done', breakout: 'Left early', budget_exceeded: 'Stopped at its budget' };
+
+export function RunPanel({ view, store, onJump }: { view: View; store: SessionStore; onJump: (seq: number) => void }) {
+  const run = view.runs.at(-1);
+  // A long run may have begun before the events that the page has.
+  useEffect(() => {
+    if (!run && view.from > 1) void store.older();
+  }, [run, view.from, store]);
+  if (!run) return <p className="pad muted">{view.from > 1 ? 'Loading the run…' : 'No flow has run in this session.'}</p>;
+  return (
+    <div className="scroll pad">
+      {[...view.runs].reverse().map((one) => <OneRun key={one.number} run={one} open={one === run} onJump={onJump} />)}
+    </div>
+  );
+}
+
+function OneRun({ run, open, onJump }: { run: RunView; open: boolean; onJump: (seq: number) => void }) {
+  const verified = verificationOf(run);
+  const queries = queriesOf(run);
+  const cost = run.stages.reduce((sum, stage) => sum + stage.cost, 0);
+  const millis = run.stages.reduce((sum, stage) => sum + stage.millis, 0);
+  const failed = verified?.checks.filter((check) => check.verdict === 'fails') ?? [];
+  return (
+    <details className="run" open={open}>
+      <summary><span className="grow cut">{run.question}</span><span className="meta">{run.end ? (ENDS[run.end.reason] ?? run.end.reason) : run.paused ? 'Waits for you' : 'Running'}</span></summary>
+      {run.prior ? <p className="meta">Follows <Link to="/s/$id" params={{ id: run.prior.session }}>{run.prior.question}</Link></p> : null}
+      <ol className="stages" aria-label="Stages">
+        {run.stages.map((stage) => (
+          <li key={stage.id}>
+            <button type="button" onClick={() => onJump(stage.seq)}>
+              <StageIcon state={stage.state} />
+              <span className="grow"><span className="row"><span className="grow cut">{stage.title}</span><StageSpent stage={stage} /></span>{stage.summary ? <span className="meta">{stage.summary}</span> : null}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+      <p className="meta">{[duration(millis), cost > 0 ? dollars(cost / 1e9) : null].filter(Boolean).join(' · ')}</p>
+      {verified ? (
+        <>
+          <h3 className="top">Verification</h3>
+          <table className="table">
+            <tbody>{verified.scores.map(([name, score]) => <tr key={name}><td>{AXES[name] ?? name}</td><td className="end">{name === 'contradictions' ? score : `${Math.round(score * 100)} %`}</td></tr>)}</tbody>
+          </table>
+          {failed.length > 0 ? (
+            <div className="table-scroll" tabIndex={0} role="group" aria-label="What did not hold">
+              <table className="table top">
+                <thead><tr><th>Sentence</th><th>What</th><th>Why</th></tr></thead>
+                <tbody>{failed.map((check, index) => <tr key={index}><td>{check.claim || check.item}</td><td>{AXES[check.axis] ?? check.axis}: {VERDICTS[check.verdict] ?? check.verdict}</td><td>{check.why}</td></tr>)}</tbody>
+              </table>
+            </div>
+          ) : <p className="meta">{counted(verified.checks.length, 'check')}; all hold.</p>}
+        </>
+      ) : null}
+      {queries.length > 0 ? (
+        <>
+          <h3 className="top">What was looked for</h3>
+          <ol className="queries">{queries.map((query, index) => <li key={index}>{query.query} <span className="meta">{[query.role, ...query.targets].filter(Boolean).join(' · ')}</span></li>)}</ol>
+        </>
+      ) : null}
+    </details>
+  );
+}
+
+/** The paragraphs that the last answer cites, one of them marked. */
+export function SourcesPanel({ view, wanted }: { view: View; wanted: string | undefined }) {
+  const place = useRef<HTMLLIElement>(null);
+  const paragraphs = view.runs.flatMap((run) => paragraphsOf(run));
+  const unique = [...new Map(paragraphs.map((one) => [one.id, one])).values()];
+  useEffect(() => {
+    place.current?.scrollIntoView({ block: 'center' });
+    place.current?.focus();
+  }, [wanted]);
+  if (unique.length === 0) return <p className="pad muted">Nothing is cited yet. The paragraphs that an answer stands on are shown here.</p>;
+  return (
+    <div className="scroll pad">
+      <ul className="sources">
+        {unique.map((one) => (
+          <li key={one.id} ref={one.id === wanted ? place : undefined} tabIndex={-1} className={one.id === wanted ? 'wanted' : ''} aria-current={one.id === wanted ? true : undefined}>
+            <p className="row"><strong>{one.cite}</strong>{one.tier === 'guide' ? <span className="pill">guide</span> : null}<span className="grow" /><span className="meta cut">{[one.source, one.page ? `page ${one.page}` : null].filter(Boolean).join(', ')}</span></p>
+            <p className="meta">{one.section}</p>
+            <p className="source-text">{one.text}</p>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import type { Event, Recorded } from '../src/api/events';
+import { byName, citedIn, paragraphsOf, queriesOf, verificationOf, withoutDetails } from '../src/session/flow';
+import { advance, begin } from '../src/session/fold';
+import { rowsOf } from '../src/session/rows';
+
+const spent = { model: 'm', usage: { input: 10, output: 5 }, cost: 3_000_000, millis: 40 };
+const paragraph = { id: '3.8', cite: 'HHS 3.8', text: 'Records are kept for six years.', section: 'Records', source: '03.md', line: 4, tier: 'primary', folder: 0 };
+const LOG: Event[] = [
+  { type: 'input_received', input: 'i1', content: [{ type: 'text', text: 'How long?' }], delivery: 'follow_up' },
+  { type: 'turn_started', turn: 1, inputs: ['i1'] },
+  { type: 'flow_started', run: 1, flow: 'research', title: 'Research', question: 'How long?', stages: [{ id: 'analyse', title: 'Analyse' }, { id: 'calibrate', title: 'Calibrate' }, { id: 'verify', title: 'Verify' }], settings: {}, definition: {} },
+  { type: 'stage_started', run: 1, stage: 'analyse', iteration: 0 },
+  { type: 'round_started', round: 1, attempt: 1, model: 'm' },
+  { type: 'round_answered', parts: [{ type: 'text', text: '{"sub_queries": []}' }], stop: 'end', spent },
+  { type: 'stage_finished', run: 1, stage: 'analyse', output: { sub_queries: [{ query: 'retention', role: 'primary', targets: ['HHS 3'] }] }, summary: '1 search planned' },
+  { type: 'flow_paused', run: 1, stage: 'analyse', text: '## Plan\n\n<details><summary>Full plan (JSON)</summary>\n\n```json\n{}\n```\n\n</details>\n', path: 'model' },
+  { type: 'stage_calls', run: 1, stage: 'analyse', calls: [{ id: 'f1', name: 'ask_user', input: {} }], plan: [{ access: 'read' }] },
+  { type: 'ask_raised', ask: { id: 'q1', call: 'f1', kind: { type: 'question', options: ['Go on', 'Exit'] }, question: 'Go on with this plan?' } },
+  { type: 'ask_answered', ask: 'q1', answer: { type: 'text', text: 'Go on' }, by: 'web' },
+  { type: 'tool_finished', call: 'f1', tool: 'ask_user', outcome: 'ok', output: { text: 'Go on', summary: 'Answered' }, millis: 1 },
+  { type: 'flow_resumed', run: 1, stage: 'analyse', reply: 'Go on' },
+  { type: 'stage_skipped', run: 1, stage: 'calibrate', why: 'No web search here', output: null },
+  { type: 'stage_started', run: 1, stage: 'verify', iteration: 0 },
+  { type: 'stage_finished', run: 1, stage: 'verify', output: { status: 'passed', scores: { citation: 1, contradictions: 0 }, claims: [{ text: 'Six years.', cites: ['3.8'] }], checks: [{ claim: 0, axis: 'citation', item: '3.8', verdict: 'holds', why: '' }], source_texts: { '3.8': paragraph } }, summary: 'All hold' },
+  { type: 'flow_ended', run: 1, reason: 'completed', document: 'They are kept for six years (HHS 3.8).', summary: 'Six years.' },
+  { type: 'turn_ended', turn: 1, reason: { reason: 'completed' } },
+];
+const recorded: Recorded[] = LOG.map((event, index) => ({ ...event, session: 's', seq: index + 1, at: 1_000 + index * 100 }));
+const fold = (upto = recorded.length) => advance(begin({ from: 1 }), recorded.slice(0, upto).map((event) => ({ event })));
+
+test('a run is told stage by stage, with what each cost and gave', () => {
+  const run = fold().runs[0]!;
+  expect(run.stages.map(({ id, state, summary, cost }) => [id, state, summary, cost])).toEqual([
+    ['analyse', 'done', '1 search planned', 3_000_000], ['calibrate', 'skipped', 'No web search here', 0], ['verify', 'done', 'All hold', 0],
+  ]);
+  expect(run.stages[0]!.millis).toBe(300);
+  expect(run.end?.reason).toBe('completed');
+  expect(queriesOf(run)).toEqual([{ query: 'retention', role: 'primary', targets: ['HHS 3'] }]);
+  expect(verificationOf(run)).toMatchObject({ status: 'passed', scores: [['citation', 1], ['contradictions', 0]], checks: [{ claim: 'Six years.', verdict: 'holds' }] });
+});
+
+test('what a model says within a stage is working material, and the document is not', () => {
+  const rows = rowsOf(fold(), new Set());
+  expect(rows.map((row) => row.type)).toEqual(['said', 'stage', 'thinking', 'pause', 'call', 'stage', 'stage', 'document', 'end']);
+  const paused = fold(10);
+  expect(paused.runs[0]!.paused).toBe(true);
+  expect(rowsOf(paused, new Set()).at(-1)?.type).toBe('ask');
+});
+
+test('it is the same however the log is cut', () => {
+  for (let cut = 1; cut < recorded.length; cut += 1) {
+    const first = advance(begin({ from: 1 }), recorded.slice(0, cut).map((event) => ({ event })));
+    expect(advance(first, recorded.map((event) => ({ event }))).runs).toEqual(fold().runs);
+  }
+  // Joined in the middle, the stages still have their places.
+  const late = advance(begin({ from: 15 }), recorded.slice(14).map((event) => ({ event })));
+  expect(late.runs).toEqual([]);
+  expect(rowsOf(late, new Set()).map((row) => row.type)).toEqual(['stage', 'document', 'end']);
+});
+
+test('citations are known by name or number, and a remark stays a remark', () => {
+  const known = byName([...paragraphsOf(fold().runs[0]!), { ...paragraphsOf(fold().runs[0]!)[0]!, id: '3.9', cite: 'HHS 3.9' }]);
+  expect(citedIn('HHS 3.8, 3.9', known)?.map((one) => one.id)).toEqual(['3.8', '3.9']);
+  expect(citedIn('as it says', known)).toBeNull();
+  expect(citedIn('HHS 3.8 and more', known)).toBeNull();
+  expect(withoutDetails('a\n<details><summary>T</summary>\nb\n</details>\nc')).toEqual({ text: 'a\n\nc', details: [{ title: 'T', text: 'b' }] });
+});
