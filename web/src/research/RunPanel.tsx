@@ -1,6 +1,7 @@
 /** Beside the conversation: how a run went, how its answer was checked, what it searched for, and what it cites. */
-import { Link } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { address } from '../api/client';
 import { paragraphsOf, queriesOf, verificationOf, type RunView } from '../session/flow';
 import type { View } from '../session/fold';
 import type { SessionStore } from '../session/store';
@@ -26,6 +27,7 @@ export function RunPanel({ view, store, onJump }: { view: View; store: SessionSt
 }
 
 function OneRun({ run, open, onJump }: { run: RunView; open: boolean; onJump: (seq: number) => void }) {
+  const { id } = useParams({ strict: false });
   const verified = verificationOf(run);
   const queries = queriesOf(run);
   const cost = run.stages.reduce((sum, stage) => sum + stage.cost, 0);
@@ -46,6 +48,7 @@ function OneRun({ run, open, onJump }: { run: RunView; open: boolean; onJump: (s
         ))}
       </ol>
       <p className="meta">{[duration(millis), cost > 0 ? dollars(cost / 1e9) : null].filter(Boolean).join(' · ')}</p>
+      {open && id && run.end?.reason === 'completed' ? <p className="row wrap">{(['md', 'html', 'docx'] as const).map((format) => <a key={format} className="button small" href={address(`sessions/${id}/research/document`, { format })} download>{format === 'md' ? 'Markdown' : format === 'html' ? 'HTML' : 'Word'}</a>)}</p> : null}
       {verified ? (
         <>
           <h3 className="top">Verification</h3>

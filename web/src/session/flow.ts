@@ -64,7 +64,7 @@ export function flowed(runs: readonly RunView[], event: Recorded): readonly RunV
     case 'stage_finished':
       return changed(runs, event.run, (run) => stage(run, event.stage, (one) => ({ state: 'done', summary: event.summary, output: event.output, millis: took(one, at), startedAt: null, seq })));
     case 'stage_skipped':
-      return changed(runs, event.run, (run) => stage(run, event.stage, () => ({ state: 'skipped', summary: event.why, output: event.output, seq })));
+      return changed(runs, event.run, (run) => stage(run, event.stage, () => ({ state: 'skipped', summary: event.why, output: event.output, startedAt: null, seq })));
     case 'stage_failed':
       return changed(runs, event.run, (run) => stage(run, event.stage, (one) => ({ state: 'failed', summary: event.message, millis: took(one, at), startedAt: null, seq })));
     case 'flow_paused':

@@ -1,0 +1,66 @@
+// Research in the browser: without a model at once, and with one through a pause, a kill, a repair, a follow-up and leaving.
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import { barriers, closeBrowser, inWorld, say, shoot } from './harness.mjs';
+
+after(closeBrowser);
+
+async function ask(page, question) {
+  await page.getByRole('link', { name: 'Research' }).click();
+  await page.getByText('What do you want to know?').waitFor();
+  await page.locator('[data-composer]').fill(question);
+  await page.locator('[data-composer]').press('Enter');
+}
+
+inWorld('without a model a question is answered with quotations and their sources', { key: false }, async (world) => {
+  const page = await world.page();
+  await page.getByRole('link', { name: 'Research' }).click();
+  await page.getByText('put together from quotations').waitFor();
+  await shoot(page, 'research-start', { phone: true });
+  assert.deepEqual(await barriers(page), []);
+  await page.getByRole('button', { name: /How long are employee files kept/ }).click();
+  await page.locator('[data-composer]').press('Enter');
+  await page.getByRole('heading', { name: 'Verification' }).first().waitFor();
+  const document = page.locator('article.document').first();
+  await document.locator('p').filter({ hasText: 'six years for an employee file' }).first().waitFor();
+  await shoot(page, 'research-document');
+  assert.deepEqual(await barriers(page), []);
+  // A citation shows its paragraph.
+  await document.locator('.cite').first().scrollIntoViewIfNeeded();
+  await shoot(page, 'research-quotes');
+  await document.locator('.cite').first().click();
+  await page.getByText(/HHS 3\.10|Guide G2\.4/).first().waitFor();
+  await shoot(page, 'research-source');
+});
+
+inWorld('a run pauses, survives a kill, is repaired and followed up', { script: 'research.json' }, async (world) => {
+  const page = await world.page();
+  await ask(page, 'When are records deleted?');
+  await page.getByText('65% (below 70%)').first().waitFor();
+  await page.getByRole('button', { name: 'Go on' }).first().waitFor();
+  await shoot(page, 'research-pause');
+  assert.deepEqual(await barriers(page), []);
+  await world.kill();
+  await world.serve();
+  await page.getByRole('button', { name: 'Go on' }).first().click();
+  const document = page.locator('article.document').first();
+  await document.locator('p').filter({ hasText: 'within 60 days' }).first().waitFor();
+  const shown = await document.innerText();
+  assert.ok(!shown.includes('90 days') && !shown.includes('99.9'), 'what does not hold was shown');
+  await shoot(page, 'research-run');
+  const id = new URL(page.url()).pathname.split('/').pop();
+  await world.api(`sessions/${id}/research`, { method: 'POST', body: JSON.stringify({ question: 'And backups?', yes: true }) });
+  await page.getByText('Follow-up 1: And backups?').first().waitFor();
+  const found = await world.api(`sessions/${id}/research`);
+  assert.equal(found.output.followup_number, 2);
+});
+
+inWorld('somebody who wants something else is asked and then heard', { script: 'research.json' }, async (world) => {
+  const page = await world.page();
+  await ask(page, 'When are records deleted?');
+  await page.getByRole('button', { name: 'Go on' }).first().waitFor();
+  await say(page, 'never mind, what is the weather?');
+  await page.getByText('Leave this run?').first().waitFor();
+  await page.getByRole('button', { name: 'Leave', exact: true }).first().click();
+  await page.getByText('It is sunny.').first().waitFor();
+});
