@@ -1,1 +1,248 @@
+//! A run under random worlds: whatever a stage needs, whenever the process dies, what is known is what
+//! the log says, nothing that finished is asked for again, and the run ends once.
 
+use serde_json::json;
+
+use super::*;
+use crate::ask::AskKind;
+use crate::event::{Access, Outcome, Output, RoundAnswered, SessionStarted, Spent, StopReason};
+use crate::id::{AskId, CallId};
+use crate::limits::Limits;
+use crate::message::{Part, UserPart};
+use crate::state::{Mode, ModelName, Phase, State};
+use crate::turn::{Effect, Input, Machine, Verdict};
+use crate::units::Usage;
+
+struct World {
+    machine: Machine,
+    log: Vec<Event>,
+    todo: Vec<Effect>,
+    random: u64,
+    now: i64,
+    calls: u32,
+    answers: u32,
+    crashes: u32,
+}
+
+fn model() -> ModelName {
+    ModelName::new("p", "m")
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let mut world = Self {
+            machine: Machine::new(State::new(SessionId::from_random(1))),
+            log: Vec::new(),
+            todo: Vec::new(),
+            random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            now: 0,
+            calls: 0,
+            answers: 0,
+            crashes: 0,
+        };
+        world.step(Input::Begin(SessionStarted {
+            workspace: "/w".to_owned(),
+            agent: "weft".to_owned(),
+            model: model(),
+            mode: Mode::Ask,
+            limits: Limits::default(),
+            origin: None,
+            labels: Default::default(),
+        }));
+        let stage = |id: &str| StageName { id: id.to_owned(), title: id.to_owned() };
+        let flow = FlowStarted {
+            run: 0,
+            flow: "f".to_owned(),
+            title: "F".to_owned(),
+            question: "q".to_owned(),
+            stages: vec![stage("a"), stage("b"), stage("c")],
+            repairs: vec![RepairUnit { first: "b".to_owned(), last: "b".to_owned(), most: 2 }],
+            budget: None,
+            settings: json!({}),
+            definition: json!({}),
+            prior: None,
+        };
+        let content = vec![UserPart::text("q")];
+        world.step(Input::StartFlow { id: InputId::from_random(2), content, flow: Box::new(flow) });
+        world
+    }
+
+    fn draw(&mut self, below: u64) -> u64 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random % below
+    }
+
+    fn step(&mut self, input: Input) {
+        self.now += 1;
+        let effects = self.machine.step(Timestamp(self.now), input).unwrap();
+        self.log.extend(self.machine.take_events());
+        self.todo.extend(effects);
+        // What is known is what the log says.
+        let folded = self.folded();
+        assert_eq!(folded.run, self.machine.state().run.clone().map(|run| run_without_times(&run, &folded)));
+        assert_eq!(folded.phase, self.machine.state().phase);
+    }
+
+    fn folded(&self) -> State {
+        let mut state = State::new(SessionId::from_random(1));
+        for (seq, event) in (1..).zip(&self.log) {
+            state.apply(seq, Timestamp(0), event);
+        }
+        state
+    }
+
+    fn crash(&mut self) {
+        self.crashes += 1;
+        let mut state = self.folded();
+        state.updated_at = Timestamp(self.now);
+        self.machine = Machine::new(state);
+        self.todo.clear();
+        let needs = match self.machine.state().phase {
+            Phase::Idle => false,
+            Phase::Tools => !self.machine.state().is_waiting(),
+            Phase::Ready | Phase::Calling | Phase::Compacting | Phase::Retrying { .. } => true,
+        };
+        if needs {
+            self.step(Input::Recover { partial: String::new(), outputs: Vec::new() });
+        }
+    }
+
+    fn work(&mut self) -> Work {
+        let run = self.machine.state().run.clone().unwrap();
+        let call = |number: u32, name: &str| ToolCall {
+            id: CallId::new(format!("flow-1-{number}")),
+            name: name.to_owned(),
+            input: json!({}),
+            signature: None,
+        };
+        let plan = Plan { access: Access::Read, idempotent: true };
+        if run.paused.is_some() {
+            return Work::Resume { reply: "go".to_owned(), inputs: Vec::new(), skip: Vec::new() };
+        }
+        // Each stage: a model, then two calls, then its end.
+        match run.steps.len() {
+            0 => Work::Model { at_most: Cost::ZERO },
+            1 => Work::Calls {
+                calls: vec![call(run.calls + 1, "read"), call(run.calls + 2, "read")],
+                plan: vec![plan.clone(), plan],
+            },
+            _ => {
+                let pause = (run.at == 0).then(|| Pause {
+                    text: "?".to_owned(),
+                    path: "p".to_owned(),
+                    call: call(run.calls + 1, "ask_user"),
+                    plan,
+                });
+                let repair = (run.at == 1).then(|| "again".to_owned());
+                Work::Finish(Box::new(Finish {
+                    output: json!({ "at": run.at }),
+                    summary: String::new(),
+                    pause,
+                    repair,
+                    document: Some("# D".to_owned()),
+                    brief: "brief".to_owned(),
+                }))
+            }
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Stage => {
+                let work = self.work();
+                self.step(Input::Staged(work));
+            }
+            Effect::CallModel => {
+                self.answers += 1;
+                let spent = Spent { model: model(), usage: Usage::default(), cost: Cost(1), millis: 1 };
+                let parts = vec![Part::Text { text: "{}".to_owned() }];
+                self.step(Input::Answered(RoundAnswered { parts, stop: StopReason::End, spent, plan: Vec::new() }));
+            }
+            Effect::Prepare { call, question } => {
+                let verdict = if call.name == "ask_user" {
+                    let kind = AskKind::Question { options: Vec::new(), several: false };
+                    Verdict::Ask {
+                        ask: AskId::from_random(u64::from(self.calls) + 9),
+                        kind,
+                        question: "?".to_owned(),
+                        deadline: None,
+                    }
+                } else {
+                    Verdict::Run { summary: "Read".to_owned() }
+                };
+                self.step(Input::Prepared { call: call.id, question, verdict });
+            }
+            Effect::RunTool { call, .. } => {
+                self.calls += 1;
+                let output = Output { text: "t".to_owned(), ..Output::default() };
+                self.step(Input::ToolDone { call: call.id, outcome: Outcome::Ok, output, millis: 1 });
+            }
+            Effect::CancelModel | Effect::CancelTools | Effect::Compact { .. } => {}
+        }
+    }
+}
+
+/// Times differ between a world with a clock and a fold without one; nothing else may.
+fn run_without_times(run: &Run, folded: &State) -> Run {
+    let mut run = run.clone();
+    for (stage, other) in run.stages.iter_mut().zip(folded.run.iter().flat_map(|run| &run.stages)) {
+        (stage.started_at, stage.millis) = (other.started_at, other.millis);
+    }
+    run
+}
+
+#[test]
+fn a_run_ends_once_whatever_happens_to_its_process() {
+    let mut crashes = 0;
+    for seed in 0..400 {
+        let mut world = World::new(seed);
+        for _ in 0..500 {
+            if world.machine.state().phase == Phase::Idle {
+                break;
+            }
+            if world.draw(6) == 0 {
+                world.crash();
+                continue;
+            }
+            let waiting = world.machine.state().open_asks().next().map(|ask| ask.id);
+            if let (Some(ask), true) = (waiting, world.todo.is_empty()) {
+                let answer = crate::Answer::Text { text: "go on".to_owned() };
+                world.step(Input::Answer { ask, answer, by: "t".to_owned(), proceed: true });
+                continue;
+            }
+            assert!(!world.todo.is_empty(), "seed {seed}: nothing to do and not done");
+            let next = usize::try_from(world.draw(u64::try_from(world.todo.len()).unwrap())).unwrap();
+            let effect = world.todo.remove(next);
+            world.perform(effect);
+        }
+        let count = |fits: fn(&Event) -> bool| world.log.iter().filter(|event| fits(event)).count();
+        assert_eq!(count(|event| matches!(event, Event::FlowEnded(_))), 1, "seed {seed}");
+        assert_eq!(count(|event| matches!(event, Event::RepairStarted(_))), 2, "seed {seed}");
+        // a, b three times, c: five answers are in the log, each once.
+        assert_eq!(count(|event| matches!(event, Event::RoundAnswered(_))), 5, "seed {seed}");
+        assert_eq!(count(|event| matches!(event, Event::FlowPaused(_))), 1, "seed {seed}");
+        let run = world.machine.state().run.clone().unwrap();
+        assert_eq!((run.ended, run.cost), (Some(FlowEnd::Completed), Cost(5)), "seed {seed}");
+        assert!(run.stages.iter().all(|stage| stage.status == StageStatus::Done && stage.output.is_some()));
+        crashes += world.crashes;
+    }
+    assert!(crashes > 400, "the worlds must have crashed: {crashes}");
+}
+
+#[test]
+fn a_budget_ends_a_run_before_the_call_that_could_exceed_it() {
+    let mut world = World::new(1);
+    let mut run = world.machine.state().run.clone().unwrap();
+    run.budget = Some(Cost(10));
+    let mut state = world.folded();
+    state.run = Some(run);
+    world.machine = Machine::new(state);
+    world.machine.step(Timestamp(9), Input::Staged(Work::Model { at_most: Cost(11) })).unwrap();
+    let events = world.machine.take_events();
+    assert!(
+        matches!(&events[0], Event::FlowEnded(ended) if ended.reason == FlowEnd::BudgetExceeded { limit: Cost(10) })
+    );
+    assert!(!events.iter().any(|event| matches!(event, Event::RoundStarted(_))), "{events:?}");
+}

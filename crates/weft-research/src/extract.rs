@@ -15,9 +15,9 @@ use crate::book::{Book, Paragraph, stems};
 use crate::corpora::CorpusError;
 
 /// How much of what was asked, by weight, must be in what is quoted.
-const LEAST_COVERED: f32 = 0.45;
+const LEAST_COVERED: f32 = 0.5;
 /// A paragraph is quoted if it is this good, compared with the best.
-const LEAST_OF_BEST: f32 = 0.62;
+const LEAST_OF_BEST: f32 = 0.8;
 const MOST_SENTENCES: usize = 3;
 const CANDIDATES: usize = 30;
 

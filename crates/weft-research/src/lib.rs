@@ -10,6 +10,7 @@ mod book;
 mod calibrate;
 mod context;
 mod corpora;
+pub mod evaluate;
 pub mod export;
 mod extract;
 mod functions;

@@ -92,6 +92,18 @@ pub enum ResearchCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Measure the answers without a model on questions whose paragraphs you know
+    Evaluate {
+        /// One JSON object per line: id, kind, question, paragraphs (none: unanswerable)
+        #[arg(value_name = "FILE")]
+        questions: PathBuf,
+        /// The corpus; the usual one if left out
+        #[arg(long, value_name = "NAME")]
+        corpus: Option<String>,
+        /// The figures as one JSON object
+        #[arg(long)]
+        json: bool,
+    },
     /// Write the document to a file
     Export {
         /// The session; the last research here if left out

@@ -78,7 +78,7 @@ export function Shell() {
         <span className="grow spacer" />
         <Link to="/settings/$page" params={{ page: 'models' }} className={path.startsWith('/settings') ? 'active' : ''} title="Settings" aria-label="Settings"><Settings /></Link>
       </nav>
-      {narrow ? null : <aside className={/^\/(settings|knowledge|research)/.test(path) ? 'list none' : 'list'} aria-label="Sessions"><Inbox /></aside>}
+      {narrow ? null : <aside className={/^\/(settings|knowledge)/.test(path) ? 'list none' : 'list'} aria-label="Sessions"><Inbox /></aside>}
       <Outlet />
       {narrow && sheet ? (
         <>

@@ -36,6 +36,7 @@ pub async fn run(args: ResearchArgs) -> anyhow::Result<Exit> {
             let session = find(&opened, session.as_deref())?;
             show(&opened, session, json)
         }
+        Some(ResearchCommand::Evaluate { questions, corpus, json }) => evaluate(&questions, corpus, json),
         Some(ResearchCommand::Export { session, output, format }) => {
             let opened = open::open_to_look()?;
             let session = find(&opened, session.as_deref())?;
@@ -214,6 +215,38 @@ fn write(opened: &Opened, session: SessionId, path: Option<&Path>, format: Optio
             return Err(UsageError("a Word document needs a file: add `-o answer.docx`".to_owned()).into());
         }
         None => out::stdout(&String::from_utf8_lossy(&bytes)),
+    }
+    Ok(Exit::Done)
+}
+
+fn evaluate(path: &Path, corpus: Option<String>, as_json: bool) -> anyhow::Result<Exit> {
+    let corpora = corpora(&Home::from_env());
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut questions = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let question = serde_json::from_str(line)
+            .map_err(|error| UsageError(format!("{}, line {}: {error}", path.display(), number + 1)))?;
+        questions.push(question);
+    }
+    let name = corpus.unwrap_or_else(|| corpora.usual());
+    let figures = weft_research::evaluate::evaluate(&corpora, &name, &questions)?;
+    if as_json {
+        out::json_line(&figures);
+        return Ok(Exit::Done);
+    }
+    for (group, figures) in &figures {
+        let (recognised, unanswerable) = figures.recognised;
+        out::stdout(&format!(
+            "{group}: {} questions, recall@20 {:.3}, cited right {:.3}, right cited {:.3}, answered {}, unanswerable \
+             recognised {recognised} of {unanswerable}, unsupported sentences {} of {}\n",
+            figures.questions,
+            figures.recall_at_20,
+            figures.citation_precision,
+            figures.citation_recall,
+            figures.answered,
+            figures.unsupported,
+            figures.sentences,
+        ));
     }
     Ok(Exit::Done)
 }

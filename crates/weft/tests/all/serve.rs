@@ -37,7 +37,10 @@ impl Served {
     }
 
     fn open(&self, method: &str, path: &str, headers: &str, body: &str) -> TcpStream {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
+        // A server that begins anew is gone for a moment.
+        let connect = || TcpStream::connect(&self.address);
+        let mut tries = (0..100).map(|_| connect().inspect_err(|_| std::thread::sleep(Duration::from_millis(20))));
+        let mut stream = tries.find_map(Result::ok).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\nconnection: close\r\n{headers}\
