@@ -318,6 +318,9 @@ pub struct Run {
     pub calls: u32,
     /// The present turn is the run's.
     pub under_way: bool,
+    /// The conversation has gone on without it since.
+    #[serde(default)]
+    pub aside: bool,
     pub ended: Option<FlowEnd>,
     pub summary: String,
 }
@@ -352,6 +355,7 @@ impl Run {
             cost: Cost::ZERO,
             calls: 0,
             under_way: true,
+            aside: false,
             ended: None,
             summary: String::new(),
         }
@@ -402,7 +406,14 @@ impl Run {
     /// What one of its events means for a run.
     fn apply(&mut self, seq: u64, at: Timestamp, event: &Event) {
         match event {
-            Event::FlowContinued(_) => self.under_way = true,
+            Event::FlowContinued(_) => {
+                (self.under_way, self.aside) = (true, false);
+                // A question that was closed with the turn is put again; nobody has answered it.
+                if self.paused.is_some() {
+                    self.steps.clear();
+                }
+            }
+            Event::TurnStarted(_) => self.aside = true,
             Event::StageStarted(_) => {
                 if let Some(stage) = self.stages.get_mut(self.at) {
                     stage.status = StageStatus::Running;
@@ -481,7 +492,8 @@ pub(crate) fn apply(run: &mut Option<Run>, seq: u64, at: Timestamp, event: &Even
         return;
     }
     // What belongs to the conversation is none of a run's business.
-    if let Some(run) = run.as_mut().filter(|run| run.under_way || matches!(event, Event::FlowContinued(_))) {
+    let concerns = |run: &&mut Run| run.under_way || matches!(event, Event::FlowContinued(_) | Event::TurnStarted(_));
+    if let Some(run) = run.as_mut().filter(concerns) {
         run.apply(seq, at, event);
     }
 }

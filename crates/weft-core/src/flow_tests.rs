@@ -246,3 +246,20 @@ fn a_budget_ends_a_run_before_the_call_that_could_exceed_it() {
     );
     assert!(!events.iter().any(|event| matches!(event, Event::RoundStarted(_))), "{events:?}");
 }
+
+#[test]
+fn a_question_that_was_stopped_is_put_again() {
+    let mut world = World::new(3);
+    while world.machine.state().open_asks().next().is_none() {
+        let effect = world.todo.remove(0);
+        world.perform(effect);
+    }
+    world.step(Input::Stop);
+    assert_eq!(world.machine.state().phase, Phase::Idle);
+    world.todo.clear();
+    world.step(Input::Continue);
+    let run = world.machine.state().run.clone().unwrap();
+    assert!(run.under_way && run.paused.is_some() && run.steps.is_empty(), "{run:?}");
+    assert_eq!(world.todo, [Effect::Stage]);
+    assert_eq!(world.machine.state().last_end, Some(crate::event::EndReason::Interrupted));
+}

@@ -275,7 +275,9 @@ impl Machine {
     fn carry_on(&mut self) -> Result<(), Rejected> {
         let unfinished = self.state.last_end.as_ref().is_some_and(|end| *end != EndReason::Completed);
         let queued = !self.state.conversation.queue.is_empty();
-        let run = self.state.run.as_ref().filter(|run| run.ended.is_none()).map(|run| run.number);
+        // A run that the person has turned away from does not come back in place of what they did since.
+        let run = self.state.run.as_ref().filter(|run| run.ended.is_none() && !(run.aside && (unfinished || queued)));
+        let run = run.map(|run| run.number);
         if self.state.phase != Phase::Idle || !(unfinished || queued || run.is_some()) {
             return Err(Rejected::NothingToContinue);
         }
@@ -431,7 +433,9 @@ impl Machine {
 
     /// `run`: a run that had stopped is carried on in it.
     fn start_turn(&mut self, run: Option<u32>) {
-        let inputs = self.state.conversation.queue.iter().map(|queued| queued.id).collect();
+        // What waits is for the conversation, or a reply to a question of the run.
+        let waiting = self.state.conversation.queue.iter().filter(|_| run.is_none());
+        let inputs = waiting.map(|queued| queued.id).collect();
         self.emit(TurnStarted { turn: self.state.turns.saturating_add(1), inputs });
         if let Some(run) = run {
             self.emit(FlowContinued { run });
@@ -549,7 +553,7 @@ impl Machine {
             let round = self.state.turn.as_ref().map_or(1, |turn| turn.round);
             self.call(round, attempt);
         } else if retry_at.is_none() {
-            if failure.kind == FailureKind::ContextOverflow && compactions == 0 {
+            if failure.kind == FailureKind::ContextOverflow && compactions == 0 && !self.in_flow() {
                 self.compact(CompactionCause::Overflow);
             } else {
                 self.end_turn(EndReason::ModelFailed { failure });
@@ -559,7 +563,8 @@ impl Machine {
 
     fn end_turn(&mut self, reason: EndReason) {
         let turn = self.state.turn.as_ref().map_or(self.state.turns, |turn| turn.number);
-        let failed = matches!(reason, EndReason::ModelFailed { .. });
+        let cut_off = self.in_flow() && !reason.is_success();
+        let failed = matches!(reason, EndReason::ModelFailed { .. }) || cut_off;
         if let Some(files) = self.files.take() {
             self.emit(files);
         }

@@ -374,8 +374,9 @@ impl Driver {
     fn verdict(&mut self, call: &ToolCall) -> Verdict {
         let rules = self.rules();
         let state = self.machine.state();
-        // A flow's calls are code's choice, not a model's.
-        let is_flow = self.machine.in_flow();
+        // The calls of a flow that comes with Weft are code's choice, not a model's.
+        let run = self.machine.state().run.as_ref().filter(|_| self.machine.in_flow());
+        let is_flow = run.is_some_and(|run| self.shared.flows.iter().any(|packed| packed.name == run.flow));
         if !is_flow && self.chosen.as_ref().is_some_and(|chosen| !chosen.has_tool(&call.name)) {
             return Verdict::Refuse {
                 outcome: Outcome::Invalid,

@@ -14,7 +14,9 @@ pub fn answer(input: &Value) -> Value {
         (None, None) => (String::new(), false),
     };
     let known = input.get("prefixes").map(prefixes).unwrap_or_default();
-    let text = crate::label::label(&text, input);
+    let text = spaced(&text);
+    // A quotation stays as it stands.
+    let text = if extractive { text } else { crate::label::label(&text, input) };
     let claims = claims(&text, &known);
     let answerable = !claims.is_empty();
     let gaps = model.and_then(|model| model.get("gaps")).cloned().unwrap_or_else(|| json!([]));
@@ -30,6 +32,16 @@ pub fn answer(input: &Value) -> Value {
         "missing": missing,
         "nearest": nearest,
     })
+}
+
+/// A heading is a block of its own, also where what follows stands on the next line.
+fn spaced(text: &str) -> String {
+    let mut spaced = String::with_capacity(text.len() + 16);
+    for line in text.lines() {
+        spaced.push_str(line);
+        spaced.push_str(if line.starts_with('#') { "\n\n" } else { "\n" });
+    }
+    spaced.trim().to_owned()
 }
 
 fn written(model: &Value) -> String {

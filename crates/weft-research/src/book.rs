@@ -57,7 +57,9 @@ impl Book {
         for (folder, (spec, knowledge)) in corpus.folders.iter().zip(&parts).enumerate() {
             let mut open = false;
             for found in knowledge.all_paragraphs()? {
-                let numbered = !found.id.contains('~') && !found.id.is_empty() && found.text.starts_with(&found.id);
+                // The second 1.1 of a document is called `1.1-2`.
+                let number = found.id.split('-').next().unwrap_or_default();
+                let numbered = !found.id.contains('~') && !number.is_empty() && found.text.starts_with(number);
                 let last: Option<&mut Paragraph> = paragraphs.last_mut();
                 if !numbered
                     && open
@@ -68,7 +70,7 @@ impl Book {
                     continue;
                 }
                 open = numbered;
-                let text = if numbered { found.text.get(found.id.len()..).unwrap_or_default() } else { &found.text };
+                let text = if numbered { found.text.get(number.len()..).unwrap_or_default() } else { &found.text };
                 paragraphs.push(Paragraph {
                     text: text.trim_start_matches(['.', ')', ':']).trim().to_owned(),
                     cite: String::new(),
@@ -157,11 +159,23 @@ impl Book {
                 *score = score.max(hit.score);
             }
         }
+        // Whoever gives a number means that paragraph.
+        best.extend(self.places_named(query).map(|index| (index, NAMED)));
         let mut found: Vec<(&Paragraph, f32)> =
             best.into_iter().filter_map(|(index, score)| Some((self.paragraphs.get(index)?, score))).collect();
         found.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.id.cmp(&other.0.id)));
         found.truncate(limit);
         Ok(found)
+    }
+
+    /// The paragraphs whose numbers a question gives.
+    pub fn named_in(&self, question: &str) -> Vec<&Paragraph> {
+        self.places_named(question).filter_map(|index| self.paragraphs.get(index)).collect()
+    }
+
+    fn places_named(&self, text: &str) -> impl Iterator<Item = usize> {
+        let words = text.split(|letter: char| letter.is_whitespace() || "()[],;:?!".contains(letter));
+        words.filter_map(|word| self.by_id.get(word.trim_end_matches('.')).copied())
     }
 
     /// The paragraph at or after a line of a document, as far as that is in its section.
@@ -212,6 +226,9 @@ impl Book {
         self.words.contains_key(stem)
     }
 }
+
+/// More than any other paragraph can score.
+const NAMED: f32 = 1.5;
 
 /// Words that say nothing about what a sentence is about.
 const COMMON: &str = " a about above after again all also am an and any are as at be been before being below between both but by can could did do does doing down during each few for from further had has have having he her here hers him his how i if in into is it its just me more most must my no nor not now of off on once only or other our out over own same shall she should so some such than that the their them then there these they this those through to too under until up very was we were what when where which while who whom whose why will with would you your may might much many long often within without upon per anyone anybody someone somebody something anything thing things get gets got go goes need needs want wants happen happens say says said tell tells know let make makes made take takes use uses used one two ";

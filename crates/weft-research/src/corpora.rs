@@ -12,11 +12,17 @@ use crate::book::{Book, Tier};
 use crate::sample;
 
 const FILE: &str = "corpus.toml";
+/// Says that all of a corpus has been read at least once.
+const READ: &str = "read";
 
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
     #[error("there is no corpus `{name}`. There are: {known}. `weft corpus add NAME PATH` makes one")]
     Unknown { name: String, known: String },
+    #[error("say which corpus is meant: {0}")]
+    Several(String),
+    #[error("the sample `{0}` is part of Weft and stays")]
+    Sample(String),
     #[error("a corpus is named with letters, digits, `-` and `_`, not `{0}`")]
     Name(String),
     #[error(
@@ -25,7 +31,7 @@ pub enum CorpusError {
     Exists(String),
     #[error("`{0}` is no folder. Give the folder that holds the documents")]
     NoFolder(String),
-    #[error("the corpus `{0}` holds no documents that can be read. Look at `weft corpus status {0}`")]
+    #[error("the corpus `{0}` holds no documents that can be read: Markdown, text, HTML, PDF or DOCX")]
     Empty(String),
     #[error("{path}: {problem}")]
     File { path: String, problem: String },
@@ -79,13 +85,20 @@ impl Corpora {
         names
     }
 
-    /// The one that is asked where none is named: the only one of the person's own, else the sample.
-    pub fn usual(&self) -> String {
+    /// The one that is asked where none is named: the only one of the person's own, or the sample where
+    /// there is none. Of several nobody knows which is meant.
+    pub fn usual(&self) -> Result<String, CorpusError> {
         let own: Vec<String> = self.names().into_iter().filter(|name| name != sample::NAME).collect();
         match own.as_slice() {
-            [only] => only.clone(),
-            _ => sample::NAME.to_owned(),
+            [] => Ok(sample::NAME.to_owned()),
+            [only] => Ok(only.clone()),
+            several => Err(CorpusError::Several(several.join(", "))),
         }
+    }
+
+    /// The one that is named, else the usual one.
+    pub fn named(&self, name: Option<&str>) -> Result<String, CorpusError> {
+        name.filter(|name| !name.is_empty()).map_or_else(|| self.usual(), |name| Ok(name.to_owned()))
     }
 
     pub fn get(&self, name: &str) -> Result<Corpus, CorpusError> {
@@ -111,7 +124,12 @@ impl Corpora {
             folder.path = real.ok_or_else(|| CorpusError::NoFolder(folder.path.display().to_string()))?;
         }
         self.write(&corpus)?;
-        self.index(&corpus, tell)
+        let made = self.index(&corpus, tell).and_then(|reports| self.book(&corpus.name).map(|_| reports));
+        if made.is_err() {
+            // What cannot be asked is not kept.
+            let _ = std::fs::remove_dir_all(self.folder.join(&corpus.name));
+        }
+        made
     }
 
     /// Reads what is new or changed in a corpus.
@@ -125,6 +143,9 @@ impl Corpora {
     /// Forgets a corpus and its index. The documents stay.
     pub fn remove(&self, name: &str) -> Result<(), CorpusError> {
         self.get(name)?;
+        if name == sample::NAME {
+            return Err(CorpusError::Sample(name.to_owned()));
+        }
         self.open().retain(|(open, _)| open != name);
         let folder = self.folder.join(name);
         std::fs::remove_dir_all(&folder).map_err(|error| failed(&folder, &error))
@@ -138,14 +159,13 @@ impl Corpora {
             return Ok(Arc::clone(book));
         }
         let corpus = self.get(name)?;
+        // Never read, or killed while it was.
+        if !self.folder.join(name).join(READ).exists() {
+            self.index(&corpus, &mut |_| {})?;
+        }
         let mut parts = Vec::new();
         for folder in &corpus.folders {
-            let mut knowledge = Knowledge::open(&self.places(&corpus), &folder.path)?;
-            if knowledge.status()?.counts.files == 0 {
-                let run = Run { now: (self.now)(), stop: &AtomicBool::new(false), tell: &mut |_| {} };
-                knowledge.index(None, run)?;
-            }
-            parts.push(knowledge);
+            parts.push(Knowledge::open(&self.places(&corpus), &folder.path)?);
         }
         let book = Book::open(corpus, parts)?;
         if book.paragraphs().is_empty() {
@@ -175,6 +195,8 @@ impl Corpora {
             let run = Run { now: (self.now)(), stop: &AtomicBool::new(false), tell: &mut *tell };
             reports.push(knowledge.index(None, run)?);
         }
+        let mark = self.folder.join(&corpus.name).join(READ);
+        std::fs::write(&mark, "").map_err(|error| failed(&mark, &error))?;
         Ok(reports)
     }
 

@@ -49,6 +49,12 @@ struct Scored<'a> {
 /// `ids`: where to look; empty for the whole corpus.
 pub fn extract(book: &Book, question: &str, ids: &[String], most: usize, now: i64) -> Result<Extract, CorpusError> {
     let asked: Vec<String> = unique(stems(question));
+    let named = book.named_in(question);
+    if !named.is_empty() {
+        let quotes = named.iter().flat_map(|paragraph| quotes(book, paragraph, &asked)).collect();
+        let nearest = named.iter().map(|paragraph| paragraph.cite.clone()).collect();
+        return Ok(Extract { answerable: true, covered: 1.0, missing: Vec::new(), quotes, nearest });
+    }
     let total: f32 = asked.iter().map(|stem| book.weight(stem)).sum();
     let candidates: Vec<(&Paragraph, f32)> = if ids.is_empty() {
         book.search(question, CANDIDATES, now)?

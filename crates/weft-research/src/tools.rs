@@ -148,8 +148,7 @@ impl Tool for CorpusTool {
             let Some(offer) = self.offer() else { return Finished::failed("There is no such tool.", summary) };
             let corpora = Arc::clone(&self.corpora);
             let asked = tokio::task::spawn_blocking(move || {
-                let named = input.get("corpus").and_then(Value::as_str).filter(|name| !name.is_empty());
-                let name = named.map_or_else(|| corpora.usual(), str::to_owned);
+                let name = corpora.named(input.get("corpus").and_then(Value::as_str))?;
                 let book = corpora.book(&name)?;
                 let book = book.lock().unwrap_or_else(PoisonError::into_inner);
                 (offer.answer)(&book, &input, corpora.now())

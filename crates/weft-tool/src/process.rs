@@ -295,6 +295,7 @@ impl Started {
         // A terminal is read like a pipe.
         let output = pipe::Receiver::from_owned_fd_unchecked(ours)?;
         command.stdin(theirs.try_clone()?).stdout(theirs.try_clone()?).stderr(theirs);
+        survivor::prepare();
         let child = command.spawn()?;
         let group = Group::of(&child);
         Ok(Self { child, group, output, input, keyboard: Some(keyboard) })
@@ -304,6 +305,7 @@ impl Started {
         let (reader, writer) = io::pipe()?;
         let output = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
         command.stdout(writer.try_clone()?).stderr(if quiet { Stdio::null() } else { writer.into() });
+        survivor::prepare();
         let child = command.spawn()?;
         let group = Group::of(&child);
         Ok(Self { child, group, output, input, keyboard: None })

@@ -35,6 +35,15 @@ static SURVIVOR: Mutex<Option<Survivor>> = Mutex::new(None);
 /// A group that ends with Weft, until this is dropped.
 pub(crate) struct Watched(Pid);
 
+/// Has the shell there before the first group begins: starting it takes longer than a command needs to
+/// run, and Weft could be killed in between.
+pub(crate) fn prepare() {
+    let mut survivor = SURVIVOR.lock().unwrap_or_else(PoisonError::into_inner);
+    if survivor.is_none() {
+        *survivor = Survivor::start().ok();
+    }
+}
+
 /// Without a shell there is nobody to watch, and commands run all the same.
 pub(crate) fn watch(group: Pid) -> Watched {
     let mut survivor = SURVIVOR.lock().unwrap_or_else(PoisonError::into_inner);

@@ -47,6 +47,9 @@ pub struct AskArgs {
     /// The corpus to ask; your only one, or the sample, if left out
     #[arg(long, value_name = "NAME")]
     pub corpus: Option<String>,
+    /// Another flow than research, of your settings or of this project
+    #[arg(long, value_name = "NAME", conflicts_with = "corpus")]
+    pub flow: Option<String>,
     /// quick, standard or deep
     #[arg(long, value_name = "DEPTH")]
     pub depth: Option<String>,

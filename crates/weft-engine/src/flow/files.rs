@@ -1,5 +1,6 @@
-//! Where flows are found: the person's (`flows/NAME/FLOW.toml` in their settings), the project's
-//! (`.weft/flows/NAME/`), and those that come with the apps. The first with a name counts.
+//! Where flows are found: the person's (`flows/NAME/FLOW.toml` in their settings), those that come with
+//! the apps, and the project's (`.weft/flows/NAME/`). The first with a name counts, so a project cannot
+//! put its own in the place of one that the person knows.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,8 +31,9 @@ impl Flows<'_> {
     pub fn find(&self, name: &str) -> Result<Flow, FlowError> {
         // A name that leads elsewhere is none.
         let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter));
+        let packed = self.packed.iter().any(|packed| packed.name == name);
         let folder = self.folders().into_iter().filter(|_| plain).map(|(root, folder)| (root, folder.join(name)));
-        for (root, folder) in folder {
+        for (root, folder) in folder.filter(|(root, _)| root.is_none() || !packed) {
             let root = root.as_deref().unwrap_or(&folder);
             let Ok(text) = read_within(root, &folder.join(FILE), FILE_CAP) else { continue };
             let path = folder.join(FILE).display().to_string();

@@ -395,12 +395,16 @@ impl Interpreter<'_> {
             let summary = self.brief(&scope, true);
             Next::Work(Work::Leave { said: said.filter(|said| !said.is_empty()), inputs, summary })
         };
-        if declined {
-            return Ok(leave(None, inputs));
+        if declined && paused.leaving.is_none() {
+            return Ok(Next::Work(self.ask_to_leave(String::new(), inputs)));
         }
         if let Some(said) = &paused.leaving {
-            return Ok(match leave::decide(&text) {
-                Decision::Stay => Next::Work(Work::Resume { reply: String::new(), inputs, skip: Vec::new() }),
+            let decision = if declined { Decision::Stay } else { leave::decide(&text) };
+            return Ok(match decision {
+                Decision::Stay => {
+                    let skip = self.skips(said)?;
+                    Next::Work(Work::Resume { reply: said.clone(), inputs, skip })
+                }
                 Decision::Go => leave(Some(said.clone()), inputs),
                 Decision::SpeaksOfElse => leave(Some(text), inputs),
             });

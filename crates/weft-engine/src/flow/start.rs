@@ -80,20 +80,41 @@ impl Engine {
     }
 
     fn answered(&self, state: &State, flow: &str) -> Result<Option<Prior>, EngineError> {
-        let Some(run) = state.run.as_ref().filter(|run| run.flow == flow && run.ended == Some(FlowEnd::Completed))
-        else {
+        let Some(run) = state.run.as_ref().filter(|run| run.flow == flow) else { return Ok(None) };
+        Ok(self.run_output(state.id)?.map(|output| Prior {
+            session: state.id,
+            run: run.number,
+            question: run.question.clone(),
+            output,
+        }))
+    }
+
+    /// What the last stage of a session's last run gave; nothing before it is completed.
+    pub fn run_output(&self, session: SessionId) -> Result<Option<Value>, EngineError> {
+        let run = self.state(session)?.run.filter(|run| run.ended == Some(FlowEnd::Completed));
+        let Some(seq) = run.as_ref().and_then(|run| run.stages.last()).and_then(|stage| stage.output) else {
             return Ok(None);
         };
-        let Some(seq) = run.stages.last().and_then(|stage| stage.output) else { return Ok(None) };
-        let found = self.shared.store.events(state.id, seq.saturating_sub(1), 1)?;
-        Ok(found.into_iter().next().and_then(|recorded| match recorded.event {
-            Event::StageFinished(finished) => Some(Prior {
-                session: state.id,
-                run: run.number,
-                question: run.question.clone(),
-                output: finished.output,
-            }),
+        Ok(match self.event(session, seq)? {
+            Some(Event::StageFinished(finished)) => Some(finished.output),
             _ => None,
-        }))
+        })
+    }
+
+    /// What was chosen for a session's last run.
+    pub fn run_settings(&self, session: SessionId) -> Result<Option<Value>, EngineError> {
+        if self.unbegun(session).is_some() {
+            return Ok(None);
+        }
+        let Some(run) = self.state(session)?.run else { return Ok(None) };
+        Ok(match self.event(session, run.began)? {
+            Some(Event::FlowStarted(started)) => Some(started.settings),
+            _ => None,
+        })
+    }
+
+    fn event(&self, session: SessionId, seq: u64) -> Result<Option<Event>, EngineError> {
+        let found = self.shared.store.events(session, seq.saturating_sub(1), 1)?;
+        Ok(found.into_iter().next().map(|recorded| recorded.event))
     }
 }

@@ -10,14 +10,13 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
-use weft_core::flow::FlowEnd;
-use weft_core::{Cost, Event, SessionId};
+use weft_core::Cost;
 use weft_engine::flow::NewRun;
 use weft_research::{CorpusError, FLOW, export};
 
 use super::artifacts::served;
 use super::blocking;
-use crate::desk::{Desk, SharedDesk};
+use crate::desk::SharedDesk;
 use crate::extract::{Body, Query, Session};
 use crate::problem::{Answer, Problem};
 
@@ -60,7 +59,9 @@ pub async fn corpora(State(desk): State<SharedDesk>) -> Answer<Json<CorpusList>>
             });
             corpora.push(CorpusView { folders: folders.collect(), name: corpus.name, title: corpus.title });
         }
-        Ok(Json(CorpusList { corpora, usual: desk.corpora.usual() }))
+        // Where nobody knows which is meant, the first is as good as any to begin with.
+        let first = corpora.first().map(|corpus| corpus.name.clone()).unwrap_or_default();
+        Ok(Json(CorpusList { corpora, usual: desk.corpora.usual().unwrap_or(first) }))
     })
     .await?
 }
@@ -99,7 +100,7 @@ pub async fn paragraph(
     Query(query): Query<ParagraphQuery>,
 ) -> Answer<Json<ParagraphOut>> {
     blocking(move || {
-        let name = query.corpus.filter(|name| !name.is_empty()).unwrap_or_else(|| desk.corpora.usual());
+        let name = desk.corpora.named(query.corpus.as_deref()).map_err(problem)?;
         let book = desk.corpora.book(&name).map_err(problem)?;
         let book = book.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(found) = book.get(&query.id) else {
@@ -169,7 +170,9 @@ pub async fn start(
     if body.question.len() > LONGEST_QUESTION {
         return Err(Problem::too_large("This question is longer than 100 KB. Ask a shorter one."));
     }
-    let name = body.corpus.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| desk.corpora.usual());
+    let before = desk.engine.run_settings(session)?;
+    let asked_before = || before?.get("corpus")?.as_str().map(str::to_owned);
+    let name = desk.corpora.named(body.corpus.clone().or_else(asked_before).as_deref()).map_err(problem)?;
     let corpus = desk.corpora.get(&name).map_err(problem)?;
     let cites: Value =
         corpus.folders.iter().map(|folder| folder.cite.as_str()).filter(|cite| !cite.is_empty()).collect();
@@ -213,7 +216,7 @@ pub async fn show(State(desk): State<SharedDesk>, Session(session): Session) -> 
         if state.run.is_none() {
             return Err(Problem::missing("There is no research in this session."));
         }
-        let output = desk.researched(session)?.unwrap_or(json!({}));
+        let output = desk.engine.run_output(session)?.unwrap_or(json!({}));
         Ok(Json(RunOut { run: json!(state.run), output }))
     })
     .await?
@@ -236,7 +239,7 @@ pub async fn document(
     desk.exists(session)?;
     desk.begun(session)?;
     blocking(move || {
-        let output = desk.researched(session)?;
+        let output = desk.engine.run_output(session)?;
         let text = output.as_ref().and_then(|output| output.get("document")).and_then(Value::as_str);
         let Some(text) = text else { return Err(Problem::missing("There is no finished document in this session.")) };
         let title = text.lines().next().unwrap_or_default().trim_start_matches("# ");
@@ -250,27 +253,15 @@ pub async fn document(
     .await?
 }
 
-impl Desk {
-    /// What the last stage of the last run gave.
-    fn researched(&self, session: SessionId) -> Answer<Option<Value>> {
-        let run = self.engine.state(session)?.run.filter(|run| run.ended == Some(FlowEnd::Completed));
-        let Some(seq) = run.as_ref().and_then(|run| run.stages.last()).and_then(|stage| stage.output) else {
-            return Ok(None);
-        };
-        let found = self.engine.store().events(session, seq.saturating_sub(1), 1)?;
-        Ok(found.into_iter().next().and_then(|recorded| match recorded.event {
-            Event::StageFinished(finished) => Some(finished.output),
-            _ => None,
-        }))
-    }
-}
-
 fn problem(error: CorpusError) -> Problem {
     match error {
         CorpusError::Unknown { .. } => Problem::missing(format!("{error}.")),
-        CorpusError::Name(_) | CorpusError::Exists(_) | CorpusError::NoFolder(_) | CorpusError::Empty(_) => {
-            Problem::bad(format!("{error}."))
-        }
+        CorpusError::Name(_)
+        | CorpusError::Several(_)
+        | CorpusError::Sample(_)
+        | CorpusError::Exists(_)
+        | CorpusError::NoFolder(_)
+        | CorpusError::Empty(_) => Problem::bad(format!("{error}.")),
         CorpusError::File { .. } | CorpusError::Knowledge(_) => Problem::failed(format!("{error}.")),
     }
 }

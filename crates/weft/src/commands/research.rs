@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError};
 
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
-use weft_core::flow::{FlowEnd, StageStatus};
-use weft_core::{Cost, Event, SessionId, State};
+use weft_core::flow::StageStatus;
+use weft_core::{Cost, SessionId, State};
 use weft_engine::flow::NewRun;
 use weft_engine::{Clock, Home};
 use weft_research::{Corpora, Corpus, Folder, Tier, export};
@@ -53,33 +53,33 @@ async fn ask(args: AskArgs) -> anyhow::Result<Exit> {
         );
     }
     let opened = open::open_aloud(&args.work)?;
-    let corpus = args.corpus.clone().unwrap_or_else(|| opened.corpora.usual());
-    let corpus = opened.corpora.get(&corpus).map_err(|error| UsageError(error.to_string()))?;
     let session = match (&args.session, args.continue_last) {
         (Some(prefix), _) => opened.engine.store().find(prefix)?,
         (None, true) => find(&opened, None)?,
         (None, false) => opened.create(&args.work, false)?,
     };
+    // A follow-up asks what was asked before, unless it says otherwise.
+    let before = opened.engine.run_settings(session)?;
+    let asked_before = args.corpus.clone().or_else(|| before?.get("corpus")?.as_str().map(str::to_owned));
+    let named = opened.corpora.named(asked_before.as_deref()).and_then(|name| opened.corpora.get(&name));
+    let corpus = named.map_err(|error| UsageError(error.to_string()))?;
     let headless = Headless::new(&opened.engine, session, args.json);
-    let mut settings = Map::from_iter([
+    let flow = args.flow.clone().unwrap_or_else(|| weft_research::FLOW.to_owned());
+    let of_research = [
         ("corpus".to_owned(), json!(corpus.name)),
         ("prefixes".to_owned(), prefixes(&corpus)),
         ("yes".to_owned(), json!(args.yes)),
-    ]);
+    ];
+    // A flow of one's own has settings of its own.
+    let mut settings: Map<String, Value> = of_research.into_iter().filter(|_| flow == weft_research::FLOW).collect();
     if let Some(depth) = &args.depth {
         settings.insert("depth".to_owned(), json!(depth));
     }
     if args.no_web {
         settings.insert("web".to_owned(), json!(false));
     }
-    let new = NewRun {
-        flow: weft_research::FLOW.to_owned(),
-        question,
-        settings,
-        budget: args.budget.map(Cost::from_usd),
-        follows: None,
-        afresh: false,
-    };
+    let new =
+        NewRun { flow, question, settings, budget: args.budget.map(Cost::from_usd), follows: None, afresh: false };
     opened.engine.start_flow(session, new).await.map_err(|error| match error {
         weft_engine::EngineError::Flow(error) => anyhow::Error::from(UsageError(error.to_string())),
         other => other.into(),
@@ -116,7 +116,8 @@ async fn converse(opened: &Opened, session: SessionId, json: bool, mut exit: Exi
         exit = headless.follow().await?;
     }
     // What was asked was not met where the documents do not answer it.
-    let unanswered = matches!(exit, Exit::Done) && output(opened, session)?.is_some_and(|output| !is_answered(&output));
+    let unanswered =
+        matches!(exit, Exit::Done) && opened.engine.run_output(session)?.is_some_and(|output| !is_answered(&output));
     Ok(if unanswered { Exit::Failed } else { exit })
 }
 
@@ -139,22 +140,8 @@ fn find(opened: &Opened, prefix: Option<&str>) -> anyhow::Result<SessionId> {
         .into())
 }
 
-/// What the last stage of the last run gave.
-fn output(opened: &Opened, session: SessionId) -> anyhow::Result<Option<Value>> {
-    let state = opened.engine.state(session)?;
-    let run = state.run.filter(|run| run.ended == Some(FlowEnd::Completed));
-    let Some(seq) = run.as_ref().and_then(|run| run.stages.last()).and_then(|stage| stage.output) else {
-        return Ok(None);
-    };
-    let found = opened.engine.store().events(session, seq.saturating_sub(1), 1)?;
-    Ok(found.into_iter().next().and_then(|recorded| match recorded.event {
-        Event::StageFinished(finished) => Some(finished.output),
-        _ => None,
-    }))
-}
-
 fn document(opened: &Opened, session: SessionId) -> anyhow::Result<String> {
-    let output = output(opened, session)?;
+    let output = opened.engine.run_output(session)?;
     let document = output.as_ref().and_then(|output| output.get("document")).and_then(Value::as_str);
     document.map(str::to_owned).ok_or_else(|| {
         UsageError(format!("session {session} has no finished document. `weft research resume {session}` goes on"))
@@ -165,12 +152,12 @@ fn document(opened: &Opened, session: SessionId) -> anyhow::Result<String> {
 fn show(opened: &Opened, session: SessionId, as_json: bool) -> anyhow::Result<Exit> {
     let state = opened.engine.state(session)?;
     if as_json {
-        out::json_line(&json!({ "session": session, "run": state.run, "output": output(opened, session)? }));
+        out::json_line(&json!({ "session": session, "run": state.run, "output": opened.engine.run_output(session)? }));
         return Ok(Exit::Done);
     }
     stages(&state);
     if let Ok(text) = document(opened, session) {
-        out::stdout(&text);
+        out::stdout(&crate::show::clean::clean(&text));
     }
     Ok(Exit::Done)
 }
@@ -198,7 +185,12 @@ fn write(opened: &Opened, session: SessionId, path: Option<&Path>, format: Optio
         (Some(format), _) => format,
         (None, Some("html" | "htm")) => Format::Html,
         (None, Some("docx")) => Format::Docx,
-        (None, _) => Format::Md,
+        (None, Some("md" | "markdown" | "txt") | None) => Format::Md,
+        (None, Some(other)) => {
+            let words =
+                format!("a document cannot be written as .{other}: choose .md, .html or .docx, or say --format");
+            return Err(UsageError(words).into());
+        }
     };
     let title = text.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned();
     let bytes = match format {
@@ -228,7 +220,7 @@ fn evaluate(path: &Path, corpus: Option<String>, as_json: bool) -> anyhow::Resul
             .map_err(|error| UsageError(format!("{}, line {}: {error}", path.display(), number + 1)))?;
         questions.push(question);
     }
-    let name = corpus.unwrap_or_else(|| corpora.usual());
+    let name = corpora.named(corpus.as_deref()).map_err(|error| UsageError(error.to_string()))?;
     let figures = weft_research::evaluate::evaluate(&corpora, &name, &questions)?;
     if as_json {
         out::json_line(&figures);

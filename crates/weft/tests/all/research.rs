@@ -60,6 +60,15 @@ fn a_corpus_of_ones_own_is_read_and_asked() {
         .says("(R 1.1)");
     research(&world, &["--corpus", "none", "x"]).expect(2).says("There are: harbour, rules");
     research(&world, &["--depth", "bottomless", "bicycles?"]).expect(2).says("deep, quick, standard");
+    // A follow-up asks the same corpus; of several, one has to be named.
+    std::fs::create_dir(world.folder.path().join("empty")).unwrap();
+    world.weft(&["corpus", "add", "void", "empty"]).expect(2).says("holds no documents");
+    world.weft(&["corpus", "add", "other", "papers", "--cite", "O"]).expect(0);
+    research(&world, &["--continue", "what shall a dog wear?"]).expect(0).says("(R 1.3)");
+    research(&world, &["may dogs enter?"]).expect(2).says("ay which corpus is meant: other, rules");
+    research(&world, &["--corpus", "rules", "what does 1.2 say?"]).expect(0).says("(R 1.2)");
+    world.weft(&["research", "export", "-o", "x.pdf"]).expect(2).says("choose .md, .html or .docx");
+    world.weft(&["corpus", "remove", "harbour"]).expect(2).says("stays");
     world.weft(&["corpus", "remove", "rules"]).expect(0);
 }
 
@@ -245,4 +254,26 @@ fn a_run_killed_anywhere_goes_on_and_pays_nothing_twice() {
         assert_eq!(made, answered(&after) - before, "step {step}: only what had no answer is asked again");
         assert!(answered(&after) <= 3, "step {step}");
     }
+}
+
+#[test]
+fn what_is_said_at_a_pause_is_heard_and_a_flow_of_ones_own_runs() {
+    let world = with_analyst();
+    world.weft(&["research", QUESTION]).expect(3);
+    answer(&world, "please forget it, or rather cover contractors").expect(3).says("Leave this run?");
+    answer(&world, "2").expect(0).says("within 60 days");
+    let asked = world.server.requests();
+    let written = asked.iter().find(|request| request.last_user.contains("<sources>")).unwrap();
+    assert!(written.last_user.contains("rather cover contractors"), "what was said at the pause is heard");
+
+    let folder = world.folder.path().join(".weft/flows/greet");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("hello.md"), "Greet: {{ question }}").unwrap();
+    let flow = "name = \"greet\"\ntitle = \"Greet\"\ndocument = \"stages.say.text\"\n[[stages]]\nid = \"say\"\n\
+                title = \"Say\"\n[[stages.steps]]\nid = \"hello\"\nmodel = \"hello.md\"\n";
+    std::fs::write(folder.join("FLOW.toml"), flow).unwrap();
+    world.weft(&["research", "--flow", "greet", "Ada"]).expect(0).says("It is sunny.");
+    assert_eq!(world.server.requests().last().unwrap().last_user, "Greet: Ada");
+    std::fs::write(folder.join("FLOW.toml"), flow.replace("hello.md", "gone.md")).unwrap();
+    world.weft(&["research", "--flow", "greet", "Ada"]).expect(2).says("which is not there");
 }
