@@ -56,11 +56,12 @@ export function Shell() {
     { id: 'shortcuts', label: 'Keyboard shortcuts', keys: '?', run: () => setShortcuts(true) },
   ]);
   const nextAsk = async () => {
-    const first = asks[0];
-    if (!first) return void navigate({ to: '/waiting' });
+    // What is in sight comes first; it may be there before the list of all has heard of it.
     const here = [...document.querySelectorAll<HTMLElement>('[data-ask]')];
     const next = here[(here.findIndex((card) => card.contains(document.activeElement)) + 1) % Math.max(1, here.length)];
     if (next) return next.focus();
+    const first = asks[0];
+    if (!first) return void navigate({ to: '/waiting' });
     await navigate({ to: '/s/$id', params: { id: first.session } });
     focusWhenThere(`[data-ask="${CSS.escape(first.ask.id)}"]`);
   };
