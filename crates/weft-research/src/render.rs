@@ -1,5 +1,6 @@
-//! The document of a run, written by code: every statement with its source, and how it was checked.
-//! What did not hold is not in it, and no citation is that the corpus does not have.
+//! The document of a run, written by code: what was said, with the sources it cites, and how it was
+//! checked. Cited sentences that did not hold, or cite what is not there, are left out. Sentences that
+//! cite nothing, or in a form that is not recognised, are shown as they are.
 
 use serde_json::{Map, Value, json};
 use weft_knowledge::verify::sentences;
