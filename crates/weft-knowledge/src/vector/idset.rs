@@ -1,5 +1,7 @@
 //! A set of chunks, one bit each: the numbers of chunks are dense, since the tables give them out.
 
+use std::ops::RangeInclusive;
+
 use crate::ChunkId;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,6 +41,26 @@ impl IdSet {
             *word &= !bit;
             self.count -= 1;
         }
+    }
+
+    /// Those between two numbers, both included, in their order.
+    pub fn within(&self, range: RangeInclusive<u64>) -> impl Iterator<Item = u64> {
+        let (first, last) = range.into_inner();
+        let words = (first / 64..=last / 64).map(move |at| {
+            let word = usize::try_from(at).ok().and_then(|at| self.words.get(at)).copied().unwrap_or(0);
+            let word = if at == first / 64 { word & (u64::MAX << (first % 64)) } else { word };
+            let word = if at == last / 64 { word & (u64::MAX >> (63 - last % 64)) } else { word };
+            (at * 64, word)
+        });
+        words.flat_map(|(base, mut word)| {
+            std::iter::from_fn(move || {
+                let bit = word.trailing_zeros();
+                (bit < 64).then(|| {
+                    word &= word - 1;
+                    base + u64::from(bit)
+                })
+            })
+        })
     }
 
     pub fn merge(&mut self, mut other: Self) {

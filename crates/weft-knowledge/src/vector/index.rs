@@ -4,15 +4,14 @@ use std::path::{Path, PathBuf};
 
 use super::best::Best;
 use super::files::{Columns, Head, sweep};
-use super::kernel::{Level, estimate, product};
+use super::kernel::{Level, product};
 use super::quantise::{Query, coarse_size, encode, fine_size};
+use super::scan::Scan;
 use super::{IdSet, VectorError};
 use crate::ChunkId;
 
 /// Added vectors are written to the files when this many wait, long before a commit if need be.
 const MOST_WAITING: usize = 4096;
-/// Vectors that are estimated together; their estimates stay in the processor's nearest cache.
-const BLOCK: usize = 512;
 /// From this many vectors on, a search uses more than one thread.
 const WORTH_THREADS: usize = 200_000;
 const MOST_THREADS: usize = 4;
@@ -212,7 +211,8 @@ impl VectorIndex {
             return Vec::new();
         }
         let query = Query::new(query);
-        let candidates = (limit * 4).max(500 + self.records() / 200);
+        let possible = allow.map_or(self.records(), |allow| allow.len().min(self.records()));
+        let candidates = (limit * 4).max(500 + possible / 200);
         let coarse = self.estimated(&query, allow, candidates);
         let mut better = Best::new(limit + FINEST / 2);
         for (_, position) in coarse.into_kept() {
@@ -233,35 +233,27 @@ impl VectorIndex {
 
     /// The best by estimate, of all vectors.
     fn estimated(&self, query: &Query, allow: Option<&IdSet>, wanted: usize) -> Best {
-        let written = self.head.count;
-        let record = coarse_size(self.head.dimension);
-        let scan = |bytes: &[u8], first: usize| {
-            let mut best = Best::new(wanted);
-            let mut estimates = [0.0; BLOCK];
-            for (block, bytes) in bytes.chunks(BLOCK * record).enumerate() {
-                estimate(self.level, query, bytes, &mut estimates);
-                let from = first + block * BLOCK;
-                for (at, score) in (from..).zip(estimates.iter().take(bytes.len() / record)) {
-                    if *score > best.least() && self.counts(at, allow) {
-                        best.offer(*score, at as u32);
-                    }
-                }
-            }
-            best
+        let (record, written) = (coarse_size(self.head.dimension), self.head.count);
+        let scan = Scan {
+            level: self.level,
+            query,
+            allow,
+            removed: &self.removed,
+            id: |at| self.id(at),
+            ascending: self.head.ascending,
+            record,
+            wanted,
         };
         let bytes = self.columns.coarse.bytes();
-        let threads = if written < WORTH_THREADS {
-            1
-        } else {
-            std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
-        };
+        let threads = threads(allow.map_or(written, |allow| allow.len().min(written)));
         let share = written.div_ceil(threads).max(1);
         let mut best = std::thread::scope(|scope| {
             let mut parts = bytes.chunks(share * record).enumerate();
             let own = parts.next();
             let scan = &scan;
-            let others: Vec<_> = parts.map(|(part, bytes)| scope.spawn(move || scan(bytes, part * share))).collect();
-            let mut best = own.map_or_else(|| Best::new(wanted), |(_, bytes)| scan(bytes, 0));
+            let others: Vec<_> =
+                parts.map(|(part, bytes)| scope.spawn(move || scan.best_of(bytes, part * share))).collect();
+            let mut best = own.map_or_else(|| Best::new(wanted), |(_, bytes)| scan.best_of(bytes, 0));
             for other in others {
                 match other.join() {
                     Ok(other) => best.merge(other),
@@ -270,13 +262,8 @@ impl VectorIndex {
             }
             best
         });
-        best.merge(scan(&self.waiting.coarse, written));
+        best.merge(scan.best_of(&self.waiting.coarse, written));
         best
-    }
-
-    fn counts(&self, at: usize, allow: Option<&IdSet>) -> bool {
-        !self.removed.contains(ChunkId(at as u64))
-            && allow.is_none_or(|allow| self.id(at).is_some_and(|id| allow.contains(ChunkId(id))))
     }
 
     fn records(&self) -> usize {
@@ -325,6 +312,13 @@ impl VectorIndex {
         }
         Some(low).filter(|at| self.id(*at) == Some(id.0)).filter(counts)
     }
+}
+
+fn threads(vectors: usize) -> usize {
+    if vectors < WORTH_THREADS {
+        return 1;
+    }
+    std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
 }
 
 fn part(bytes: &[u8], at: usize, size: usize) -> &[u8] {

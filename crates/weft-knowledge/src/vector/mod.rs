@@ -15,6 +15,7 @@ mod index;
 mod kernel;
 mod mapped;
 mod quantise;
+mod scan;
 
 pub use idset::IdSet;
 pub use index::VectorIndex;
