@@ -5,7 +5,6 @@ mod bounds;
 mod browser;
 mod guard;
 mod knowledge;
-mod knowledge_beir;
 mod load;
 mod long_session;
 mod machine;
@@ -62,7 +61,13 @@ enum Command {
         rounds: usize,
     },
     /// Measure knowledge alone, and write no report
-    Knowledge(knowledge::Options),
+    Knowledge {
+        /// The program, to measure `weft search`
+        #[arg(long)]
+        weft: Option<PathBuf>,
+        #[command(flatten)]
+        options: knowledge::Options,
+    },
     /// Search what is known of a folder, in this process
     KnowledgeSearch {
         #[arg(long)]
@@ -104,12 +109,12 @@ fn main() -> anyhow::Result<()> {
             let outcome = runtime()?.block_on(bare::run(&url, sessions, rounds))?;
             report::say(&serde_json::to_string(&outcome)?)
         }
-        Command::Knowledge(options) => {
+        Command::Knowledge { weft, options } => {
             report::say(report::HEAD.trim_end())?;
             let mut report = report::Report::default();
             let beside = std::env::current_exe()?;
             let work = beside.parent().unwrap_or(std::path::Path::new("."));
-            knowledge::measure(&options, work, &mut |line| report.add(line))
+            knowledge::measure(&options, weft.as_deref(), work, &mut |line| report.add(line))
         }
         Command::KnowledgeSearch { home, folder, questions } => {
             report::say(&serde_json::to_string(&knowledge::search(&home, &folder, &questions)?)?)

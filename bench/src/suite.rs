@@ -118,7 +118,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         }
     }
     if wanted(Part::Knowledge) {
-        knowledge::measure(&options.knowledge, work.path(), &mut |line| report.add(line))?;
+        knowledge::measure(&options.knowledge, Some(&options.weft), work.path(), &mut |line| report.add(line))?;
     }
     if let Some(folder) = options.peers.as_deref().filter(|_| wanted(Part::Peers)) {
         peers(&bench, &weft, folder, &mut report)?;

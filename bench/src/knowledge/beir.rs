@@ -76,5 +76,5 @@ pub fn ndcg_at_10(ranking: &[String], answers: &HashMap<String, u32>) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "knowledge_beir_tests.rs"]
+#[path = "beir_tests.rs"]
 mod tests;
