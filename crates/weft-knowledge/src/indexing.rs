@@ -1,5 +1,5 @@
 //! Bringing what is known up to what is on disk: which files are new, changed or gone, read by
-//! several threads, put into the tables one transaction per file, and then into the indexes.
+//! several threads, put into the tables, each whole or not at all, and then into the indexes.
 //!
 //! Can be stopped or killed at any moment: what has been put in is whole, and the next run goes on
 //! with the rest.
@@ -23,6 +23,8 @@ const MOST_THREADS: usize = 8;
 const UNSURE_MS: i64 = 50;
 /// Changes whenever files are taken apart in another way: then all are read again.
 const READER: u32 = 4;
+/// Files that are put in within so long are one transaction: what a kill takes back is read again.
+const LONGEST_TRANSACTION: Duration = Duration::from_secs(1);
 /// How often people are told how far it is.
 const TELL: Duration = Duration::from_millis(100);
 
@@ -121,24 +123,49 @@ impl Knowledge {
         found: Vec<Found>,
         gone: &[String],
         known: &HashMap<String, FileState>,
-        run: Run<'_>,
+        mut run: Run<'_>,
     ) -> Result<Report, KnowledgeError> {
         let begun = Instant::now();
         let lock = self.lock()?;
         let mut report = Report::default();
+        let work: Vec<Found> = found.into_iter().filter(|found| is_new(found, known.get(&found.path))).collect();
+        let put = self.put_all(&work, gone, known, &mut run, &mut report);
+        // What a failure leaves open never was.
+        self.tables.roll_back()?;
+        put?;
+        report.stopped = run.stop.load(Ordering::Relaxed);
+        (run.tell)(Progress { files: work.len(), of: work.len(), bytes: report.bytes, finishing: true });
+        self.catch_up(&lock)?;
+        report.seconds = begun.elapsed().as_secs_f64();
+        report.passed.sort();
+        Ok(report)
+    }
+
+    /// Files are read by several threads and put into the tables by this one, many in a transaction.
+    fn put_all(
+        &mut self,
+        work: &[Found],
+        gone: &[String],
+        known: &HashMap<String, FileState>,
+        run: &mut Run<'_>,
+        report: &mut Report,
+    ) -> Result<(), KnowledgeError> {
+        if work.is_empty() && gone.is_empty() {
+            return Ok(());
+        }
+        self.tables.begin()?;
         for path in gone {
             self.tables.remove(path)?;
             report.removed += 1;
         }
-        let work: Vec<Found> = found.into_iter().filter(|found| is_new(found, known.get(&found.path))).collect();
         let root = self.root.clone();
         let next = AtomicUsize::new(0);
         let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS).min(work.len());
-        let mut told = Instant::now();
+        let (mut told, mut opened) = (Instant::now(), Instant::now());
         std::thread::scope(|scope| -> Result<(), KnowledgeError> {
             let (sender, receiver) = mpsc::sync_channel::<(usize, Read)>(WAITING);
             for _ in 0..threads {
-                let (sender, work, next, root, stop) = (sender.clone(), &work, &next, &root, run.stop);
+                let (sender, next, root, stop) = (sender.clone(), &next, &root, run.stop);
                 scope.spawn(move || {
                     while !stop.load(Ordering::Relaxed) {
                         let index = next.fetch_add(1, Ordering::Relaxed);
@@ -155,8 +182,13 @@ impl Knowledge {
             let mut done = 0;
             for (index, read) in receiver {
                 let Some(found) = work.get(index) else { continue };
-                self.put(found, read, known.contains_key(&found.path), run.now, &mut report)?;
+                self.put(found, read, known.contains_key(&found.path), run.now, report)?;
                 done += 1;
+                if opened.elapsed() > LONGEST_TRANSACTION {
+                    self.tables.commit()?;
+                    self.tables.begin()?;
+                    opened = Instant::now();
+                }
                 if told.elapsed() > TELL {
                     told = Instant::now();
                     (run.tell)(Progress { files: done, of: work.len(), bytes: report.bytes, finishing: false });
@@ -164,12 +196,7 @@ impl Knowledge {
             }
             Ok(())
         })?;
-        report.stopped = run.stop.load(Ordering::Relaxed);
-        (run.tell)(Progress { files: work.len(), of: work.len(), bytes: report.bytes, finishing: true });
-        self.catch_up(&lock)?;
-        report.seconds = begun.elapsed().as_secs_f64();
-        report.passed.sort();
-        Ok(report)
+        self.tables.commit()
     }
 
     fn put(

@@ -264,16 +264,16 @@ impl Knowledge {
         }
         let text_error = |error: crate::text::TextError| KnowledgeError::Text(error.to_string());
         let vector_error = |error: crate::vector::VectorError| KnowledgeError::Vector(error.to_string());
-        let mut writer = self.text.begin().map_err(text_error)?;
+        let mut writer = self.text.begin(self.tables.chunks_since(from)?).map_err(text_error)?;
         for id in self.tables.chunks_gone(from, now)? {
             writer.delete(id);
             self.vectors.remove(id);
         }
-        let mut beyond = ChunkId(0);
+        let mut beyond = (from, ChunkId(u64::MAX));
         loop {
-            let batch = self.tables.chunks_made(from, now, beyond, BATCH)?;
+            let (batch, generation) = self.tables.chunks_made(beyond, now, BATCH)?;
             let Some(last) = batch.last() else { break };
-            beyond = last.id;
+            beyond = (generation, last.id);
             // What one of the two has already is put in again: the same number is the same chunk.
             if of_text < now {
                 for chunk in &batch {

@@ -18,6 +18,7 @@ pub mod vector;
 pub mod verify;
 
 mod code;
+mod distance;
 mod documents;
 mod error;
 mod export;

@@ -66,7 +66,7 @@ pub fn fuse(candidates: &Candidates, weights: &Weights) -> Vec<Ranked> {
         (&candidates.text, weights.text, Zero::Natural, |parts| &mut parts.text),
         (&candidates.vector, weights.vector, Zero::Last, |parts| &mut parts.vector),
         (&candidates.names, weights.names, Zero::Natural, |parts| &mut parts.name),
-        (&candidates.graph, weights.graph, Zero::Natural, |parts| &mut parts.graph),
+        (&candidates.graph, weights.graph, Zero::Share, |parts| &mut parts.graph),
     ];
     let total: f32 = lists.iter().filter(|(list, ..)| !list.is_empty()).map(|(_, weight, ..)| weight).sum();
     let mut found: HashMap<ChunkId, Parts> = HashMap::new();
@@ -89,6 +89,8 @@ enum Zero {
     /// The score zero, as long as the list has all there is; its last where it was cut off at
     /// [`DEPTH`], since what was cut off counts as nothing too.
     Natural,
+    /// The score is a share already: one counts in full, wherever the best of the list lies.
+    Share,
     /// The last: every vector has some likeness with every other, which says nothing.
     Last,
 }
@@ -97,7 +99,11 @@ enum Zero {
 fn calibrated(list: &[(ChunkId, f32)], zero: Zero) -> impl Iterator<Item = (ChunkId, f32)> {
     let finite = || list.iter().map(|(_, score)| *score).filter(|score| score.is_finite());
     let (last, best) = (finite().fold(f32::MAX, f32::min), finite().fold(f32::MIN, f32::max));
-    let low = if zero == Zero::Natural && list.len() < DEPTH { last.min(0.0) } else { last };
+    let (low, best) = match zero {
+        Zero::Share => (0.0, 1.0),
+        Zero::Natural if list.len() < DEPTH => (last.min(0.0), best),
+        Zero::Natural | Zero::Last => (last, best),
+    };
     list.iter()
         .filter(|(_, score)| score.is_finite())
         .map(move |(id, score)| (*id, if best > low { (score - low) / (best - low) } else { 1.0 }))

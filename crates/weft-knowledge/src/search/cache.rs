@@ -14,7 +14,7 @@ pub(crate) struct Cache {
     fronts: RefCell<Option<(u64, Arc<Fronts>)>>,
 }
 
-type Fronts = HashMap<String, Vec<NodeId>>;
+pub(super) type Fronts = HashMap<String, Vec<NodeId>>;
 
 /// A name, with what tells quickly that another one is far from it.
 pub(super) struct Known {
@@ -47,16 +47,15 @@ impl Cache {
         })
     }
 
-    /// The files that stand for folders of this name.
-    pub(super) fn fronts(&self, tables: &Tables, folder: &str) -> Result<Vec<NodeId>, KnowledgeError> {
-        let fronts = kept(&self.fronts, tables, |tables| {
+    /// The files that stand for folders, by the name of the folder.
+    pub(super) fn fronts(&self, tables: &Tables) -> Result<Arc<Fronts>, KnowledgeError> {
+        kept(&self.fronts, tables, |tables| {
             let mut fronts = Fronts::new();
             for (folder, file) in tables.fronts()? {
                 fronts.entry(folder).or_default().push(file);
             }
             Ok(fronts)
-        })?;
-        Ok(fronts.get(folder).cloned().unwrap_or_default())
+        })
     }
 }
 

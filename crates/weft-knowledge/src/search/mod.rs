@@ -8,6 +8,7 @@
 
 pub(crate) mod cache;
 mod hit;
+mod linked;
 pub(crate) mod names;
 mod question;
 mod ranking;
@@ -18,7 +19,7 @@ use std::path::Path;
 pub use self::hit::{Freshness, Hit};
 use self::names::NameHits;
 pub use self::question::Class;
-use crate::chunk::{Chunk, Domain, Kind};
+use crate::chunk::{Chunk, ChunkId, Domain, Kind};
 use crate::error::KnowledgeError;
 use crate::filter::Filter;
 use crate::judgement::{self, Verified};
@@ -48,6 +49,15 @@ pub struct Answer {
     pub hits: Vec<Hit>,
 }
 
+/// What a question brought up, before it is ranked.
+struct Found {
+    candidates: Candidates,
+    /// What it names exactly.
+    exact: Vec<ChunkId>,
+    /// Nothing was left out for want of room.
+    is_all: bool,
+}
+
 impl Knowledge {
     pub fn search(&self, query: &Query) -> Result<Answer, KnowledgeError> {
         let question = Question::read(&query.text);
@@ -61,7 +71,35 @@ impl Knowledge {
     }
 
     fn answer(&self, question: &Question, query: &Query, weights: &Weights) -> Result<Answer, KnowledgeError> {
-        let mut ranking = self.rank(question, &query.filter, query.limit, weights)?;
+        let mut depth = rank::DEPTH.max(query.limit.saturating_mul(3));
+        loop {
+            let mut candidates = self.candidates(question, &query.filter, depth)?;
+            let hits = self.best(&mut candidates, question, query, weights)?;
+            // One thing may be found by many chunks: then there is more to find behind them.
+            if hits.len() >= query.limit || candidates.is_all {
+                return Ok(Answer { class: question.class, hits });
+            }
+            depth = depth.saturating_mul(8);
+        }
+    }
+
+    /// The first hits, as many as are asked for and exist.
+    fn best(
+        &self,
+        found: &mut Found,
+        question: &Question,
+        query: &Query,
+        weights: &Weights,
+    ) -> Result<Vec<Hit>, KnowledgeError> {
+        let mut ranked = rank::fuse(&found.candidates, weights);
+        if weights.graph > 0.0 {
+            found.candidates.graph = self.linked(&ranked)?;
+            if !found.candidates.graph.is_empty() {
+                ranked = rank::fuse(&found.candidates, weights);
+            }
+        }
+        let wants_tests = query.filter.kinds.contains(&Kind::Test) || question.about_tests;
+        let mut ranking = Ranking::new(ranked, std::mem::take(&mut found.exact), wants_tests);
         let mut hits = Vec::new();
         let mut nodes = HashSet::new();
         let mut disk = HashMap::new();
@@ -75,18 +113,11 @@ impl Knowledge {
             let Some(judged) = self.judged(&chunk, query.now, &mut disk)? else { continue };
             hits.push(Hit::new(chunk, ranked, question, judged));
         }
-        Ok(Answer { class: question.class, hits })
+        Ok(hits)
     }
 
-    /// Every candidate, to be taken best first.
-    fn rank(
-        &self,
-        question: &Question,
-        filter: &Filter,
-        limit: usize,
-        weights: &Weights,
-    ) -> Result<Ranking, KnowledgeError> {
-        let wanted = rank::DEPTH.max(limit.saturating_mul(3));
+    /// What words, meaning and names find, each up to a depth.
+    fn candidates(&self, question: &Question, filter: &Filter, depth: usize) -> Result<Found, KnowledgeError> {
         let (text, vectors) = (&self.text, &self.vectors);
         let vector = self.embedder.embed_query(&question.words);
         let vector = vector.map_err(|error| KnowledgeError::Model(error.to_string()))?;
@@ -97,10 +128,10 @@ impl Knowledge {
         };
         // Words and meaning are looked for side by side, names in between.
         let (found, names, mut similar) = std::thread::scope(|scope| {
-            let words = scope.spawn(|| text.search(&question.words, filter, wanted));
+            let words = scope.spawn(|| text.search(&question.words, filter, depth));
             let names = self.name_hits(question, filter);
-            let similar = vectors.search(&vector, allowed.as_ref(), wanted);
-            let found = words.join().unwrap_or_else(|_| text.search(&question.words, filter, wanted));
+            let similar = vectors.search(&vector, allowed.as_ref(), depth);
+            let found = words.join().unwrap_or_else(|_| text.search(&question.words, filter, depth));
             (found, names, similar)
         });
         let text = found.map_err(|error| KnowledgeError::Text(error.to_string()))?;
@@ -108,10 +139,9 @@ impl Knowledge {
         if allowed.is_none() {
             similar.retain(|(_, score)| *score > LEAST_SIMILAR);
         }
+        let is_all = text.len() < depth && similar.len() < depth;
         let NameHits { hits: names, first: exact } = names?;
-        let ranked = rank::fuse(&Candidates { text, vector: similar, names, graph: Vec::new() }, weights);
-        let wants_tests = filter.kinds.contains(&Kind::Test) || question.about_tests;
-        Ok(Ranking::new(ranked, exact, wants_tests))
+        Ok(Found { candidates: Candidates { text, vector: similar, names, graph: Vec::new() }, exact, is_all })
     }
 
     /// Symbols whose text is about the same, best first, each with how near it is.

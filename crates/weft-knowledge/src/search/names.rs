@@ -2,10 +2,11 @@
 
 use super::{Question, cache, is_test};
 use crate::chunk::{ChunkId, Kind};
+use crate::distance::distance;
 use crate::error::KnowledgeError;
 use crate::filter::Filter;
 use crate::knowledge::Knowledge;
-use crate::tables::{Brief, Symbol};
+use crate::tables::{Brief, NameLookup, NodeId, Symbol};
 
 /// A name that more symbols have says little.
 const MOST_OF_ONE_NAME: usize = 50;
@@ -111,10 +112,8 @@ impl Knowledge {
     /// finds `group_commit` and `GroupCommit`.
     fn by_words(&self, question: &Question, filter: &Filter) -> Result<Vec<(ChunkId, f32)>, KnowledgeError> {
         let words = question.telling_words();
-        let mut hits = Vec::new();
-        for word in &words {
-            hits.extend(self.files_about(word, filter)?);
-        }
+        let mut names = self.tables.name_lookup()?;
+        let mut nodes = self.files_about(&words, &mut names)?;
         for width in (1..=3usize).rev() {
             for window in words.windows(width) {
                 let whole = window.concat();
@@ -125,41 +124,42 @@ impl Knowledge {
                 forms.dedup();
                 for form in forms {
                     let most = if width == 1 { MOST_PLAIN + 1 } else { MOST_OF_ONE_NAME };
-                    let symbols = self.tables.named(&form, most)?;
+                    let named = names.named(&form, most)?;
                     // A plain word is a name only where few things are called so.
-                    let share = match (width, symbols.len()) {
+                    let share = match (width, named.len()) {
                         (1, 1..=2) => 0.5,
                         (1, 3..=MOST_PLAIN) => 0.25,
                         (1, _) => continue,
                         _ => 0.9,
                     };
-                    for symbol in symbols {
-                        hits.extend(self.first_chunk(&symbol, filter)?.map(|chunk| (chunk.id, share)));
-                    }
+                    nodes.extend(named.into_iter().map(|node| (node, share)));
                 }
             }
+        }
+        let mut hits = Vec::new();
+        for (node, share) in nodes {
+            let chunk = self.tables.first_brief(node)?.filter(|chunk| filter.takes_brief(chunk));
+            hits.extend(chunk.map(|chunk| (chunk.id, share)));
         }
         Ok(hits)
     }
 
     /// Files that are called like a word of the question, or stand for a folder that is.
-    fn files_about(&self, word: &str, filter: &Filter) -> Result<Vec<(ChunkId, f32)>, KnowledgeError> {
-        let singular = word.strip_suffix("es").filter(|word| word.ends_with(['s', 'x', 'h']));
-        let singular = singular.or_else(|| word.strip_suffix('s').filter(|word| !word.ends_with('s')));
-        let mut hits = Vec::new();
-        for form in [Some(word), singular].into_iter().flatten().filter(|form| form.len() > 2) {
-            let files = self.tables.files_called(form, MOST_FILES + 1)?;
-            let files = files.iter().map(|file| file.id).chain(self.cache.fronts(&self.tables, form)?);
-            let files: Vec<_> = files.take(MOST_FILES + 1).collect();
-            if files.len() > MOST_FILES {
-                continue;
-            }
-            for file in files {
-                let chunk = self.tables.first_brief(file)?.filter(|chunk| filter.takes_brief(chunk));
-                hits.extend(chunk.map(|chunk| (chunk.id, FILE_SHARE)));
+    fn files_about(&self, words: &[String], names: &mut NameLookup<'_>) -> Result<Vec<(NodeId, f32)>, KnowledgeError> {
+        let fronts = self.cache.fronts(&self.tables)?;
+        let mut about = Vec::new();
+        for word in words {
+            let singular = word.strip_suffix("es").filter(|word| word.ends_with(['s', 'x', 'h']));
+            let singular = singular.or_else(|| word.strip_suffix('s').filter(|word| !word.ends_with('s')));
+            for form in [Some(word.as_str()), singular].into_iter().flatten().filter(|form| form.len() > 2) {
+                let mut files = names.files_called(form, MOST_FILES + 1)?;
+                files.extend(fronts.get(form).into_iter().flatten());
+                if files.len() <= MOST_FILES {
+                    about.extend(files.into_iter().map(|file| (file, FILE_SHARE)));
+                }
             }
         }
-        Ok(hits)
+        Ok(about)
     }
 
     fn first_chunk(&self, symbol: &Symbol, filter: &Filter) -> Result<Option<Brief>, KnowledgeError> {
@@ -214,33 +214,6 @@ pub(crate) fn belongs(symbol: &Symbol, owner: &str) -> bool {
     symbol.context.split(" > ").any(same)
         || same(file.split('.').next().unwrap_or_default())
         || symbol.path.split('/').any(|part| same(part) || same(&part.replace('-', "_")))
-}
-
-/// Letters that have to be added, removed, changed or swapped; more than allowed is only that.
-fn distance(one: &[char], other: &[char], allowed: usize) -> usize {
-    let width = other.len() + 1;
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..width).collect();
-    for (row, letter) in one.iter().enumerate() {
-        let mut now = Vec::with_capacity(width);
-        now.push(row + 1);
-        for (column, with) in other.iter().enumerate() {
-            let at = |list: &[usize], index: usize| list.get(index).copied().unwrap_or(usize::MAX / 2);
-            let changed = at(&last, column) + usize::from(letter != with);
-            let mut least = changed.min(at(&last, column + 1) + 1).min(at(&now, column) + 1);
-            let swapped =
-                row > 0 && column > 0 && one.get(row - 1) == Some(with) && other.get(column - 1) == Some(letter);
-            if swapped {
-                least = least.min(at(&before, column - 1) + 1);
-            }
-            now.push(least);
-        }
-        if now.iter().all(|count| *count > allowed) {
-            return allowed + 1;
-        }
-        before = std::mem::replace(&mut last, now);
-    }
-    last.last().copied().unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

@@ -5,13 +5,14 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 
 use super::is_test;
-use crate::chunk::ChunkId;
+use crate::chunk::{ChunkId, Kind};
 use crate::error::KnowledgeError;
 use crate::rank::{Parts, Ranked};
 use crate::tables::{Brief, Tables};
 
-/// Tests tell less about a thing than the thing itself.
+/// Tests tell less about a thing than the thing itself, and a heading less than what stands under it.
 const TEST_SHARE: f32 = 0.8;
+const HEADING_SHARE: f32 = 0.7;
 
 pub(super) struct Ranking {
     /// What the question names exactly.
@@ -53,11 +54,13 @@ impl Ranking {
                 return Ok(Some((ranked, brief)));
             }
             let Some(brief) = tables.brief(ranked.id)? else { continue };
-            if self.wants_tests || !is_test(brief.kind, &brief.path) {
-                return Ok(Some((ranked, brief)));
-            }
+            let share = match brief.kind {
+                Kind::Section => HEADING_SHARE,
+                kind if !self.wants_tests && is_test(kind, &brief.path) => TEST_SHARE,
+                _ => return Ok(Some((ranked, brief))),
+            };
             // It counts less than it seemed, so others may come before it.
-            ranked.score *= TEST_SHARE;
+            ranked.score *= share;
             self.rest.push(Candidate { ranked, brief: Some(brief) });
         }
         Ok(None)

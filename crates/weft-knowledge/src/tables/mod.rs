@@ -5,6 +5,8 @@
 
 mod areas;
 mod judging;
+mod links;
+mod names;
 mod papers;
 mod schema;
 
@@ -20,6 +22,7 @@ use crate::parsed::Parsed;
 
 pub(crate) use self::areas::Outline;
 pub(crate) use self::judging::{Kept, Standing};
+pub(crate) use self::names::NameLookup;
 pub use self::papers::Document;
 
 type Result<T> = std::result::Result<T, KnowledgeError>;
@@ -116,7 +119,7 @@ pub(crate) struct Tables {
 const SYMBOL: &str = "SELECT n.id, n.parent, n.domain, n.kind, n.name, n.context, n.signature, n.doc, f.path, \
                       f.language, n.first, n.last, n.paragraph, n.time, n.page FROM nodes n JOIN files f ON f.id = n.file";
 const CHUNK: &str = "SELECT c.id, n.domain, n.kind, f.path, f.language, max(c.first, n.first), c.last, n.paragraph, n.name, \
-                     n.context, c.text, n.time FROM chunks c JOIN nodes n ON n.id = c.node JOIN files f ON f.id = c.file";
+                     n.context, c.text, n.time, c.generation FROM chunks c JOIN nodes n ON n.id = c.node JOIN files f ON f.id = c.file";
 
 const BRIEF: &str = "SELECT c.id, c.node, n.domain, n.kind, f.language, f.path, n.time FROM chunks c \
                      JOIN nodes n ON n.id = c.node JOIN files f ON f.id = c.file";
@@ -193,33 +196,40 @@ impl Tables {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// Makes changes that belong together, in one transaction or as a part of the one that is open.
+    fn change<T>(&mut self, make: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        if !self.connection.is_autocommit() {
+            return make(&self.connection);
+        }
+        let change = self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let made = make(&change)?;
+        change.commit()?;
+        Ok(made)
+    }
+
+    /// Opens a transaction for many files: each page that they share is written once, not once for each
+    /// of them. Nothing of it counts before [`Tables::commit`].
+    pub fn begin(&mut self) -> Result<()> {
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        Ok(())
+    }
+
+    pub fn commit(&mut self) -> Result<()> {
+        self.connection.execute_batch("COMMIT")?;
+        Ok(())
+    }
+
+    /// Takes back what was not committed, if anything was not.
+    pub fn roll_back(&mut self) -> Result<()> {
+        if !self.connection.is_autocommit() {
+            self.connection.execute_batch("ROLLBACK")?;
+        }
+        Ok(())
+    }
+
     /// Puts a file in the place of what was known of it, in one transaction.
     pub fn replace(&mut self, file: &FileEntry<'_>, parsed: Option<&Parsed>) -> Result<()> {
-        let change = self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        let generation = next_generation(&change)?;
-        change.prepare_cached("DELETE FROM files WHERE path = ?1")?.execute([file.path])?;
-        let language = parsed.and_then(|parsed| parsed.language).map(Language::number);
-        change
-            .prepare_cached(
-                "INSERT INTO files (path, domain, language, size, modified, hash, trouble, indexed_at) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            )?
-            .execute(params![
-                file.path,
-                file.domain.number(),
-                language,
-                signed(file.size),
-                file.modified,
-                file.hash,
-                file.trouble,
-                file.indexed_at
-            ])?;
-        let row = change.last_insert_rowid();
-        if let Some(parsed) = parsed {
-            insert(&change, row, generation, file.modified, parsed)?;
-        }
-        change.commit()?;
-        Ok(())
+        self.change(|change| put(change, file, parsed))
     }
 
     /// A file was looked at and holds the same: only its times are new.
@@ -230,21 +240,36 @@ impl Tables {
     }
 
     pub fn remove(&mut self, path: &str) -> Result<()> {
-        let change = self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        next_generation(&change)?;
-        change.prepare_cached("DELETE FROM files WHERE path = ?1")?.execute([path])?;
-        change.commit()?;
-        Ok(())
+        self.change(|change| {
+            next_generation(change)?;
+            change.prepare_cached("DELETE FROM files WHERE path = ?1")?.execute([path])?;
+            Ok(())
+        })
     }
 
-    /// Chunks made after a generation and up to another one, in the order of their numbers.
-    pub fn chunks_made(&self, after: u64, until: u64, beyond: ChunkId, limit: usize) -> Result<Vec<Chunk>> {
-        let sql =
-            format!("{CHUNK} WHERE c.generation > ?1 AND c.generation <= ?2 AND c.id > ?3 ORDER BY c.id LIMIT ?4");
+    /// Chunks made by a generation and a number behind the given ones, up to a generation, in the order
+    /// of both, which is one order: later generations give out higher numbers. With the generation of
+    /// the last.
+    pub fn chunks_made(&self, beyond: (u64, ChunkId), until: u64, limit: usize) -> Result<(Vec<Chunk>, u64)> {
+        let sql = format!(
+            "{CHUNK} WHERE (c.generation, c.id) > (?1, ?2) AND c.generation <= ?3 ORDER BY c.generation, c.id LIMIT ?4"
+        );
         let mut query = self.connection.prepare_cached(&sql)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = query.query_map(params![signed(after), signed(until), signed(beyond.0), limit], chunk)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        let (generation, ChunkId(id)) = beyond;
+        let mut rows = query.query(params![signed(generation), signed(id), signed(until), limit])?;
+        let (mut chunks, mut last) = (Vec::new(), generation);
+        while let Some(row) = rows.next()? {
+            chunks.push(chunk(row)?);
+            last = unsigned(row.get(12)?);
+        }
+        Ok((chunks, last))
+    }
+
+    /// How many chunks were made after a generation.
+    pub fn chunks_since(&self, generation: u64) -> Result<u64> {
+        let sql = "SELECT count(*) FROM chunks WHERE generation > ?1";
+        Ok(unsigned(self.connection.prepare_cached(sql)?.query_row([signed(generation)], |row| row.get(0))?))
     }
 
     /// Chunks removed after a generation and up to another one.
@@ -326,13 +351,6 @@ impl Tables {
         found.sort_by(|one, other| (one.path.len(), &one.path).cmp(&(other.path.len(), &other.path)));
         found.truncate(limit);
         Ok(found)
-    }
-
-    /// Files called so, whatever their ending.
-    pub fn files_called(&self, stem: &str, limit: usize) -> Result<Vec<Symbol>> {
-        let sql =
-            "n.name >= ?1 || '.' COLLATE NOCASE AND n.name < ?1 || '/' COLLATE NOCASE AND n.parent IS NULL LIMIT ?2";
-        self.symbols(sql, stem, limit)
     }
 
     fn symbols(&self, condition: &str, value: &str, limit: usize) -> Result<Vec<Symbol>> {
@@ -423,6 +441,32 @@ impl Tables {
         }
         Ok(())
     }
+}
+
+fn put(change: &Connection, file: &FileEntry<'_>, parsed: Option<&Parsed>) -> Result<()> {
+    let generation = next_generation(change)?;
+    change.prepare_cached("DELETE FROM files WHERE path = ?1")?.execute([file.path])?;
+    let language = parsed.and_then(|parsed| parsed.language).map(Language::number);
+    change
+        .prepare_cached(
+            "INSERT INTO files (path, domain, language, size, modified, hash, trouble, indexed_at) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute(params![
+            file.path,
+            file.domain.number(),
+            language,
+            signed(file.size),
+            file.modified,
+            file.hash,
+            file.trouble,
+            file.indexed_at
+        ])?;
+    let row = change.last_insert_rowid();
+    if let Some(parsed) = parsed {
+        insert(change, row, generation, file.modified, parsed)?;
+    }
+    Ok(())
 }
 
 fn insert(change: &Connection, file: i64, generation: i64, modified: i64, parsed: &Parsed) -> Result<()> {

@@ -15,15 +15,27 @@ use tantivy::{
 };
 
 use super::TextError;
+use super::near::nearest_words;
 use super::schema::{Fields, WORDS, filter_query, matching_query, schema};
 use super::words::{WordTokenizer, prepared, query_words};
 use crate::vector::IdSet;
 use crate::{Chunk, ChunkId, Filter};
 
 /// The first word of a commit's note. Another one means that words were made in another way.
-const FORMAT: &str = "weft-text-1";
+const FORMAT: &str = "weft-text-2";
 /// The least that tantivy takes for one writing thread.
 const WRITER_BYTES: usize = 15_000_000;
+/// For many chunks at once: what is written in one go is one segment, and each segment of an index is
+/// searched for itself.
+const BULK_BYTES: usize = 160_000_000;
+/// From how many chunks on.
+const BULK: u64 = 4096;
+/// A word that a greater share of the chunks have is left out of a question.
+const COMMON_SHARE: f32 = 0.4;
+/// What so few chunks have is never common.
+const FEW: f32 = 100.0;
+/// How much a word counts that stands for a mistyped one.
+const NEAR_SHARE: f32 = 0.5;
 /// Words of a question beyond this many are left out: a pasted page is no question.
 const MOST_WORDS: usize = 64;
 
@@ -88,17 +100,37 @@ impl TextIndex {
         Ok(self.reader.reload()?)
     }
 
-    /// Begins to write. There is one writer at a time, of all processes.
-    pub fn begin(&self) -> Result<TextWriter<'_>, TextError> {
-        let writer = self.index.writer_with_num_threads(1, WRITER_BYTES)?;
+    /// Begins to write about so many chunks. There is one writer at a time, of all processes.
+    pub fn begin(&self, chunks: u64) -> Result<TextWriter<'_>, TextError> {
+        let bytes = if chunks < BULK { WRITER_BYTES } else { BULK_BYTES };
+        let writer = self.index.writer_with_num_threads(1, bytes)?;
         Ok(TextWriter { index: self, writer })
     }
 
     /// The chunks that hold words of the question and pass the filter, best first.
     pub fn search(&self, query: &str, filter: &Filter, limit: usize) -> Result<Vec<(ChunkId, f32)>, TextError> {
-        let words: Vec<(String, f32)> =
-            query_words(query).into_iter().take(MOST_WORDS).map(|(word, times)| (word, times as f32)).collect();
-        self.search_words(&words, filter, limit)
+        let words = query_words(query).into_iter().take(MOST_WORDS).map(|(word, times)| (word, times as f32));
+        self.search_words(&self.telling(words.collect())?, filter, limit)
+    }
+
+    /// The words of a question that are worth looking for. One that every other chunk has tells nothing,
+    /// unless there is no better one; one that no chunk has was mistyped, so the nearest that there are
+    /// count half.
+    fn telling(&self, words: Vec<(String, f32)>) -> Result<Vec<(String, f32)>, TextError> {
+        let searcher = self.reader.searcher();
+        let most = (searcher.num_docs() as f32 * COMMON_SHARE).max(FEW);
+        let (mut telling, mut common) = (Vec::new(), Vec::new());
+        for (word, weight) in words {
+            match searcher.doc_freq(&Term::from_field_text(self.fields.words, &word))? {
+                0 => {
+                    let near = nearest_words(&searcher, self.fields.words, &word)?;
+                    telling.extend(near.into_iter().map(|near| (near, weight * NEAR_SHARE)));
+                }
+                chunks if chunks as f32 > most => common.push((word, weight)),
+                _ => telling.push((word, weight)),
+            }
+        }
+        Ok(if telling.is_empty() { common } else { telling })
     }
 
     /// The same for words that are prepared already, each with its weight.

@@ -22,7 +22,7 @@ fn chunk(id: u64, path: &str, name: &str, text: &str) -> Chunk {
 
 fn filled(folder: &Path, chunks: &[Chunk], mark: u64) -> TextIndex {
     let index = TextIndex::open(folder).unwrap();
-    let mut writer = index.begin().unwrap();
+    let mut writer = index.begin(0).unwrap();
     for chunk in chunks {
         writer.add(chunk).unwrap();
     }
@@ -51,7 +51,7 @@ fn finds_words_names_and_paths_and_survives_reopening() {
     assert_eq!(ids(&index, "", &Filter::default()), [] as [u64; 0]);
     assert_eq!(ids(&index, "*:[\"(", &Filter::default()), [] as [u64; 0], "signs are no syntax");
 
-    let mut writer = index.begin().unwrap();
+    let mut writer = index.begin(0).unwrap();
     writer.delete(ChunkId(1));
     writer.add(&chunk(4, "x", "", "permission")).unwrap();
     assert_eq!(ids(&index, "permission", &Filter::default()), [1, 3], "unseen before the commit");
@@ -70,8 +70,8 @@ fn finds_words_names_and_paths_and_survives_reopening() {
 fn one_writes_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (TextIndex::open(folder.path()).unwrap(), TextIndex::open(folder.path()).unwrap());
-    let mut writer = one.begin().unwrap();
-    assert!(matches!(two.begin(), Err(TextError::Busy)));
+    let mut writer = one.begin(0).unwrap();
+    assert!(matches!(two.begin(0), Err(TextError::Busy)));
     writer.add(&chunk(1, "a", "", "word")).unwrap();
     writer.commit(1).unwrap();
     assert_eq!(ids(&two, "word", &Filter::default()), [] as [u64; 0]);

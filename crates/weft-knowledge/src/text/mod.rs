@@ -6,6 +6,7 @@
 //! when they differ. It never holds the text itself.
 
 mod index;
+mod near;
 mod schema;
 mod stem;
 mod words;

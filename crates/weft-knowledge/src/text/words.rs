@@ -16,11 +16,14 @@ use crate::Chunk;
 /// Longer runs are encoded data: nobody asks for them, and they would fill the dictionary.
 const LONGEST: usize = 80;
 
-/// Everything of a chunk that its words are taken from.
+/// Everything of a chunk that its words are taken from. A name counts twice; so does the heading over a
+/// paragraph that has no name of its own.
 pub fn prepared(chunk: &Chunk) -> String {
     let Chunk { name, context, path, text, .. } = chunk;
-    let mut all = String::with_capacity(text.len() + 2 * name.len() + context.len() + path.len() + 5);
-    for part in [name, name, context, path, text] {
+    let heading = context.rsplit(" > ").next().filter(|_| name.is_empty()).unwrap_or(name);
+    let again = if name.is_empty() { "" } else { name };
+    let mut all = String::with_capacity(text.len() + 2 * heading.len() + context.len() + path.len() + 5);
+    for part in [heading, again, context, path, text] {
         all.push_str(part);
         all.push('\n');
     }

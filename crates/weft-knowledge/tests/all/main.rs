@@ -10,5 +10,6 @@ mod graph;
 mod incremental;
 mod library;
 mod questions;
+mod ranking;
 mod repair;
 mod world;
