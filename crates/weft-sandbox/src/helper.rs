@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::File;
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsRawFd as _, RawFd};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -62,6 +62,12 @@ pub struct Order {
     /// What has been made already for all commands of a session. Without it everything is made anew.
     #[serde(default)]
     pub ground: Option<Joined>,
+    /// Has the namespaces made by this program, for a user who may not make them. It knows no ground.
+    #[serde(default)]
+    pub bubblewrap: Option<PathBuf>,
+    /// It has made them.
+    #[serde(default)]
+    pub inside: Option<Inside>,
     /// Where Weft waits for the listener of the proxy.
     pub proxy: Option<PathBuf>,
     /// A file that is locked, shared, for as long as anything lives in the sandbox. What the policy
@@ -77,8 +83,34 @@ pub struct Order {
 
 impl Order {
     pub fn new(policy: Policy, cwd: impl Into<PathBuf>, layers: Layers) -> Self {
-        Self { policy, cwd: cwd.into(), layers, proxy: None, lock: None, terminal: false, lasting: false, ground: None }
+        Self {
+            policy,
+            cwd: cwd.into(),
+            layers,
+            ground: None,
+            bubblewrap: None,
+            inside: None,
+            proxy: None,
+            lock: None,
+            terminal: false,
+            lasting: false,
+        }
     }
+}
+
+/// What the helper finds open when bubblewrap has started it, by number, and what it cannot see there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Inside {
+    pub(crate) report: RawFd,
+    pub(crate) lock: Option<RawFd>,
+    pub(crate) proxy: Option<RawFd>,
+    /// Its input and outputs. Bubblewrap itself has others: it would hold them for too long.
+    pub(crate) standard: [RawFd; 3],
+    /// The namespace of users outside.
+    pub(crate) users: u64,
+    /// How many processes this user has there.
+    pub(crate) processes: u64,
 }
 
 /// A program that can be started as the helper.

@@ -4,7 +4,7 @@
 //! started with [`helper::WORD`] as its first argument. It gives up everything it does not need
 //! (namespaces, read-only mounts, Landlock, seccomp, limits) and then becomes the command. What is the
 //! same for all commands of a session, its [`ground`], is made once; each command then gets its own
-//! copy. Nothing here decides *whether* a command may run, and nothing here falls back silently:
+//! copy. Where only bubblewrap may make namespaces, the helper has it make them. Nothing here decides *whether* a command may run, and nothing here falls back silently:
 //! [`Support`] says what the kernel can hold, and a helper that cannot do all it was told to do runs
 //! nothing.
 //!

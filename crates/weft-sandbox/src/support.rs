@@ -1,6 +1,7 @@
 //! What this machine can hold a command to. Found by trying it in a helper process, since kernels
 //! and distributions forbid things that they say they have.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,9 @@ use crate::policy::{Network, Setting};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Support {
+    /// The program that makes the namespaces, where the kernel gives them to it and not to Weft.
+    #[serde(default)]
+    pub bubblewrap: Option<PathBuf>,
     /// Own namespaces for users, mounts, processes and the network; or why there are none.
     pub namespaces: Result<(), String>,
     /// The version of Landlock; 0 is none.
@@ -97,7 +101,7 @@ pub struct Unsupported {
 impl Support {
     /// Nothing at all, for this reason.
     pub fn none(why: impl Into<String>) -> Self {
-        Self { namespaces: Err(why.into()), landlock: 0, seccomp: false, process_limit: false }
+        Self { bubblewrap: None, namespaces: Err(why.into()), landlock: 0, seccomp: false, process_limit: false }
     }
 
     /// Tries it all in a helper process, which takes some milliseconds.
@@ -171,6 +175,18 @@ impl Support {
                 Some("No command will run: your settings require a sandbox that this machine cannot give.".to_owned())
             }
         }
+    }
+
+    /// What bubblewrap is used for here, and what would not hold without it.
+    pub fn thanks_to_bubblewrap(&self) -> Option<String> {
+        let program = self.bubblewrap.as_ref()?;
+        let without = Self { bubblewrap: None, namespaces: Err(String::new()), ..self.clone() };
+        let given: Vec<&str> = without.lacking().filter(|held| self.holds(*held)).map(Held::sentence).collect();
+        Some(format!(
+            "The kernel gives Weft no namespaces of its own, so bubblewrap (`{}`) makes them. Held by that: {}.",
+            program.display(),
+            given.join("; ")
+        ))
     }
 
     fn why(&self) -> String {

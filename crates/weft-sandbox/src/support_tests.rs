@@ -3,7 +3,7 @@
 use super::*;
 
 fn full() -> Support {
-    Support { namespaces: Ok(()), landlock: 7, seccomp: true, process_limit: true }
+    Support { bubblewrap: None, namespaces: Ok(()), landlock: 7, seccomp: true, process_limit: true }
 }
 
 fn landlock_only() -> Support {
@@ -55,4 +55,15 @@ fn without_anything_commands_run_plain_and_it_is_said_why() {
 fn a_program_that_is_no_helper_has_no_sandbox() {
     assert!(Support::probe(None).namespaces.is_err());
     assert!(Support::probe(Some(&Helper::at("/bin/true"))).namespaces.is_err());
+}
+
+#[test]
+fn what_bubblewrap_is_good_for_is_said() {
+    assert_eq!(full().thanks_to_bubblewrap(), None);
+    let support = Support { bubblewrap: Some("/usr/bin/bwrap".into()), ..full() };
+    let said = support.thanks_to_bubblewrap().unwrap();
+    assert!(said.contains("`/usr/bin/bwrap`") && said.contains("git's hooks"), "{said}");
+    // Landlock keeps that alone.
+    assert!(!said.contains("keys, passwords"), "{said}");
+    assert!(matches!(support.choose(Setting::Required, &Network::Off), Ok(Choice::Sandboxed(_))));
 }

@@ -75,8 +75,9 @@ struct Kept {
 
 /// A ground, with the way to the network that leads off it.
 struct Base {
-    ground: Ground,
-    _proxy: Option<Proxy>,
+    /// Absent where bubblewrap makes a world for each command.
+    ground: Option<Ground>,
+    proxy: Option<Proxy>,
     /// Which hosts were asked for and not let through, in order.
     blocked: Arc<Mutex<Vec<String>>>,
     /// The repositories that were in the workspace when it was made.
@@ -172,7 +173,12 @@ impl Sandbox {
             *locked(&self.helper) = Some(Some(own));
             return true;
         }
-        self.support.get().is_none() && self.support().lacking().next().is_some()
+        self.support.get().is_none() && (self.support().lacking().next().is_some() || self.bubblewrap().is_some())
+    }
+
+    /// The program that makes the namespaces, if it is known that Weft itself cannot.
+    fn bubblewrap(&self) -> Option<&PathBuf> {
+        self.support.get()?.bubblewrap.as_ref()
     }
 
     /// How to run a command of a session. An error says why it must not be run at all.
@@ -203,7 +209,10 @@ impl Sandbox {
             Some(Err(_)) if self.hoped_for_too_much() => return self.plan(session, workspace, outputs),
             Some(Err(error)) => return Err(format!("its sandbox could not be made: {error}")),
         };
-        order.ground = base.as_ref().map(|base| base.ground.joined());
+        if let Some(base) = &base {
+            order.ground = base.ground.as_ref().map(Ground::joined);
+            order.proxy = base.proxy.as_ref().filter(|_| base.ground.is_none()).map(|proxy| proxy.socket().to_owned());
+        }
         let blocked_before = base.as_ref().map_or(0, |base| locked(&base.blocked).len());
         let absent = absent(&order.policy);
         Ok(Plan::Fenced(Box::new(Fence { helper, order, base, blocked_before, absent })))
@@ -240,6 +249,7 @@ impl Sandbox {
         let policy = places.policy(self.settings.network.clone(), self.settings.limits.clone());
         let policy = policy.resolved().map_err(|error| error.to_string())?;
         let mut order = Order::new(policy, workspace, layers);
+        order.bubblewrap = self.bubblewrap().filter(|_| layers.namespaces).cloned();
         let workspace = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
         order.lock = Some(self.places.temporary.join(lock_name(&usual::common_ground(&workspace))));
         Ok(order)
@@ -256,7 +266,8 @@ impl Sandbox {
         let making = Arc::clone(&locked(&self.grounds).entry(session).or_default().making);
         let _making = locked(&making);
         let latest = locked(&self.grounds).get(&session).and_then(|kept| kept.latest.upgrade());
-        if let Some(latest) = latest.filter(|latest| latest.ground.is_for(order)) {
+        if let Some(latest) = latest.filter(|latest| latest.ground.as_ref().is_some_and(|ground| ground.is_for(order)))
+        {
             return Ok(latest);
         }
         let blocked = Arc::default();
@@ -269,7 +280,8 @@ impl Sandbox {
             }
         };
         order.proxy = proxy.as_ref().map(|proxy| proxy.socket().to_owned());
-        let base = Arc::new(Base { ground: Ground::make(helper, &order)?, _proxy: proxy, blocked, nested });
+        let ground = order.bubblewrap.is_none().then(|| Ground::make(helper, &order)).transpose()?;
+        let base = Arc::new(Base { ground, proxy, blocked, nested });
         locked(&self.grounds).entry(session).or_default().latest = Arc::downgrade(&base);
         Ok(base)
     }

@@ -17,10 +17,10 @@ pub fn apply(limits: &Limits) -> io::Result<()> {
     lower(Resource::Cpu, limits.cpu_seconds)
 }
 
-/// The kernel counts a user's processes per user namespace, so this one needs an own world: outside
-/// it would count the person's other programs too.
-pub fn apply_in_own_world(limits: &Limits) -> io::Result<()> {
-    lower(Resource::Nproc, limits.processes)
+/// The kernel counts a user's processes per user namespace. In an own one there are no others; else
+/// the person's other programs count too.
+pub fn apply_beside(limits: &Limits, others: u64) -> io::Result<()> {
+    lower(Resource::Nproc, limits.processes.map(|most| most.saturating_add(others)))
 }
 
 fn lower(resource: Resource, to: Option<u64>) -> io::Result<()> {

@@ -8,7 +8,10 @@
 //! The ground (users, network, messages, and all mounts that do not depend on the command) takes the
 //! most time. It can be made once by [`lay_ground`] and joined by later helpers, each of which then
 //! has its own processes and its own copy of the mounts.
+//!
+//! Where the kernel gives this user no namespaces, [`bubblewrap`] may.
 
+pub(crate) mod bubblewrap;
 mod fence;
 mod filter;
 mod limits;
@@ -53,9 +56,15 @@ impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
 
 /// Makes the sandbox and becomes the command. Returns an exit code only in the process that waits.
 pub fn enter(order: &Order, command: &[OsString]) -> Result<u8, EnterError> {
+    if let Some(inside) = &order.inside {
+        return bubblewrap::go_on(inside, order, command);
+    }
     // A session of its own has no terminal to type into or to listen at.
     let _ = rustix::process::setsid();
     sys::close_on_exec_all().doing("let go of what is open")?;
+    if let Some(program) = &order.bubblewrap {
+        return bubblewrap::enter(program, order, command);
+    }
     limits::apply(&order.policy.limits).doing("set the limits")?;
     if !order.layers.namespaces {
         lock(order)?;
@@ -71,7 +80,7 @@ pub fn enter(order: &Order, command: &[OsString]) -> Result<u8, EnterError> {
         }
         None => worlds::leave(order, true)?,
     };
-    limits::apply_in_own_world(&order.policy.limits).doing("limit the number of processes")?;
+    limits::apply_beside(&order.policy.limits, 0).doing("limit the number of processes")?;
     let first = match worlds::begin(reserved)? {
         worlds::Side::Outside(outside) => return Ok(outside.wait()),
         worlds::Side::First(first) => first,
@@ -100,7 +109,8 @@ pub fn lay_ground(order: &Order) -> Result<u8, EnterError> {
 /// Gives up every privilege, for good.
 fn lock(order: &Order) -> Result<(), EnterError> {
     std::env::set_current_dir(&order.cwd).doing_at("go to", &order.cwd)?;
-    drop_capabilities(order.layers.namespaces).doing("give up capabilities")?;
+    // Bubblewrap leaves nothing that could be given up.
+    drop_capabilities(order.layers.namespaces && order.inside.is_none()).doing("give up capabilities")?;
     rustix::thread::set_no_new_privs(true).doing("renounce new privileges")?;
     if order.layers.landlock {
         fence::apply(order)?;

@@ -2,6 +2,7 @@
 //! that, protected things read-only on top of those, secrets covered, and `/tmp`, `/dev`, `/proc` and
 //! `/run` its own. It is arranged once and cannot be changed from inside.
 
+use std::collections::HashMap;
 use std::ffi::{CStr, OsString};
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -47,13 +48,10 @@ pub fn lay_ground(policy: &Policy) -> Result<(), EnterError> {
     let kept = Kept::take(policy)?;
     restrict(Path::new("/"), READ_ONLY | TAME)?;
     own_devices(kept.devices)?;
-    for (folder, temp) in TEMPORARY.iter().zip(kept.temp) {
+    for (folder, temp) in kept.temp {
         attach(&temp, Path::new(folder))?;
     }
-    let mut covers: Vec<PathBuf> = MEETING_PLACES.map(PathBuf::from).into();
-    covers.retain(|folder| is_real_folder(folder));
-    let holding = |path: &&PathBuf| policy.writable.iter().chain(&policy.readable).any(|inner| inner.starts_with(path));
-    covers.extend(policy.unreadable.iter().filter(holding).filter(|folder| folder.is_dir()).cloned());
+    let covers = covers(policy);
     for folder in &covers {
         let flags = MountFlags::NOSUID | MountFlags::NODEV;
         mount("tmpfs", folder, "tmpfs", flags, c"mode=0711,size=1m").doing_at("cover", folder)?;
@@ -74,6 +72,36 @@ pub fn lay_ground(policy: &Policy) -> Result<(), EnterError> {
     restrict_one(Path::new("/dev"))
 }
 
+/// Folders that are hidden though something in them is not: nothing is laid over them, and that on top.
+pub fn covers(policy: &Policy) -> Vec<PathBuf> {
+    let mut covers: Vec<PathBuf> = MEETING_PLACES.map(PathBuf::from).into();
+    covers.retain(|folder| is_real_folder(folder));
+    let holding = |path: &&PathBuf| policy.writable.iter().chain(&policy.readable).any(|inner| inner.starts_with(path));
+    covers.extend(policy.unreadable.iter().filter(holding).filter(|folder| folder.is_dir()).cloned());
+    covers
+}
+
+/// The folders that a private one stands in for.
+pub fn own_temporary() -> impl Iterator<Item = &'static str> {
+    TEMPORARY.into_iter().filter(|folder| is_real_folder(Path::new(folder)))
+}
+
+/// Programs in folders that are covered.
+pub fn programs_there() -> impl Iterator<Item = PathBuf> {
+    PROGRAMS_THERE.into_iter().map(PathBuf::from).filter(|path| path.exists())
+}
+
+/// Outer things first: what is writable may hold what is protected, and the other way round. `true`
+/// is writable.
+pub fn writable_and_protected(policy: &Policy) -> Vec<(PathBuf, bool)> {
+    let reserved = policy.reserved.iter().map(|reserved| &reserved.path);
+    let protected = policy.protected.iter().chain(reserved).map(|path| (path.clone(), false));
+    let mut layers: Vec<_> = policy.writable.iter().map(|path| (path.clone(), true)).chain(protected).collect();
+    layers.sort_by(|(one, _), (other, _)| one.cmp(other));
+    layers.dedup();
+    layers
+}
+
 /// What each command has of its own: processes to see, terminals, shared memory, and what came into
 /// being since the ground was laid.
 pub fn finish(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
@@ -87,32 +115,32 @@ pub fn finish(order: &Order, sockets: &[PathBuf]) -> Result<(), EnterError> {
     let options = c"newinstance,ptmxmode=0666,mode=0600";
     mount("devpts", "/dev/pts", "devpts", terminals, options).doing("make /dev/pts")?;
     for path in order.policy.reserved.iter().map(|reserved| &reserved.path).filter(|path| is_bare(path)) {
-        protect(path, &order.policy.writable)?;
+        protect(path, &order.policy.writable, &mut Here)?;
     }
     if order.lasting {
         for folder in &order.policy.quiet {
-            lay_read_only(folder)?;
+            Here.lay_read_only(folder)?;
         }
     }
-    for path in sockets {
-        let is_socket = || fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-        if !is_socket() {
-            continue;
-        }
+    for path in sockets.iter().filter(|path| is_socket(path)) {
         // Sockets come and go; one that has gone by now needs no cover.
         let covered = attach(&clone(Path::new(BLANK_FILE), false)?, path);
-        if is_socket() {
+        if is_socket(path) {
             covered?;
         }
     }
     Ok(())
 }
 
+pub fn is_socket(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
+}
+
 /// A mount goes when the file under it is replaced, in every world at once, and the new file may even
 /// have the old one's number. So what a ground protects and hides is looked at once more.
 fn mend(policy: &Policy) -> Result<(), EnterError> {
     for path in policy.protected.iter().filter(|path| is_bare(path)) {
-        protect(path, &policy.writable)?;
+        protect(path, &policy.writable, &mut Here)?;
     }
     for path in policy.unreadable.iter().filter(|path| is_bare(path)) {
         hide(path)?;
@@ -125,18 +153,11 @@ fn is_bare(path: &Path) -> bool {
     is_mount(path).is_ok_and(|is_mount| !is_mount)
 }
 
-/// Outer things first: what is writable may hold what is protected, and the other way round.
-fn open_and_protect(writable: Vec<(PathBuf, OwnedFd)>, policy: &Policy) -> Result<(), EnterError> {
-    let mut layers: Vec<(PathBuf, Option<OwnedFd>)> =
-        writable.into_iter().map(|(path, tree)| (path, Some(tree))).collect();
-    let reserved = policy.reserved.iter().map(|reserved| &reserved.path);
-    layers.extend(policy.protected.iter().chain(reserved).map(|path| (path.clone(), None)));
-    layers.sort_by(|(one, _), (other, _)| one.cmp(other));
-    layers.dedup_by(|(one, a_tree), (other, b_tree)| one == other && a_tree.is_none() && b_tree.is_none());
-    for (path, tree) in layers {
-        match tree {
+fn open_and_protect(mut trees: HashMap<PathBuf, OwnedFd>, policy: &Policy) -> Result<(), EnterError> {
+    for (path, is_writable) in writable_and_protected(policy) {
+        match trees.remove(&path).filter(|_| is_writable) {
             Some(tree) => attach(&tree, &path)?,
-            None => protect(&path, &policy.writable)?,
+            None => protect(&path, &policy.writable, &mut Here)?,
         }
     }
     Ok(())
@@ -144,23 +165,23 @@ fn open_and_protect(writable: Vec<(PathBuf, OwnedFd)>, policy: &Policy) -> Resul
 
 /// Trees as they were before everything became read-only.
 struct Kept {
-    writable: Vec<(PathBuf, OwnedFd)>,
+    writable: HashMap<PathBuf, OwnedFd>,
     readable: Vec<(PathBuf, OwnedFd)>,
     programs: Vec<(PathBuf, OwnedFd)>,
-    temp: Vec<OwnedFd>,
+    temp: Vec<(&'static str, OwnedFd)>,
     devices: Vec<(&'static str, OwnedFd)>,
 }
 
 impl Kept {
     fn take(policy: &Policy) -> Result<Self, EnterError> {
-        let mut kept = Self { writable: vec![], readable: vec![], programs: vec![], temp: vec![], devices: vec![] };
+        let mut kept =
+            Self { writable: HashMap::new(), readable: vec![], programs: vec![], temp: vec![], devices: vec![] };
         for path in &policy.writable {
             let tree = clone(path, true)?;
             restrict_tree(&tree, TAME).doing_at("tame", path)?;
-            kept.writable.push((path.clone(), tree));
+            kept.writable.insert(path.clone(), tree);
         }
-        let programs = PROGRAMS_THERE.map(PathBuf::from).into_iter().filter(|path| path.exists());
-        for path in programs {
+        for path in programs_there() {
             let tree = clone(&path, true)?;
             restrict_tree(&tree, READ_ONLY | TAME).doing_at("restrict", &path)?;
             kept.programs.push((path, tree));
@@ -170,13 +191,11 @@ impl Kept {
             restrict_tree(&tree, READ_ONLY | TAME).doing_at("restrict", path)?;
             kept.readable.push((path.clone(), tree));
         }
-        for folder in TEMPORARY {
-            if is_real_folder(Path::new(folder)) {
-                // With what is mounted in it: the kernel gives out no folder that other mounts lie in bare.
-                let tree = clone(&policy.temp, true)?;
-                restrict_tree(&tree, TAME).doing_at("tame", &policy.temp)?;
-                kept.temp.push(tree);
-            }
+        for folder in own_temporary() {
+            // With what is mounted in it: the kernel gives out no folder that other mounts lie in bare.
+            let tree = clone(&policy.temp, true)?;
+            restrict_tree(&tree, TAME).doing_at("tame", &policy.temp)?;
+            kept.temp.push((folder, tree));
         }
         for name in DEVICES {
             kept.devices.push((name, clone(&Path::new("/dev").join(name), false)?));
@@ -229,9 +248,31 @@ pub fn is_root() -> bool {
     rustix::process::getuid().is_root()
 }
 
+/// Lays things over themselves: at once, or by telling another program to.
+pub trait Mounting {
+    /// As it is, unless something is laid there already.
+    fn lay_open(&mut self, folder: &Path) -> Result<(), EnterError>;
+    fn lay_read_only(&mut self, path: &Path) -> Result<(), EnterError>;
+}
+
+/// In the namespace that this process is in.
+struct Here;
+
+impl Mounting for Here {
+    fn lay_open(&mut self, folder: &Path) -> Result<(), EnterError> {
+        if is_mount(folder)? { Ok(()) } else { attach(&clone(folder, true)?, folder) }
+    }
+
+    fn lay_read_only(&mut self, path: &Path) -> Result<(), EnterError> {
+        let tree = clone(path, true)?;
+        restrict_tree(&tree, READ_ONLY).doing_at("protect", path)?;
+        attach(&tree, path)
+    }
+}
+
 /// Lays a thing read-only over itself. What holds it must not be moved away, so every folder from
 /// the writable one down to it becomes a mount, which cannot be renamed.
-fn protect(path: &Path, writable: &[PathBuf]) -> Result<(), EnterError> {
+pub fn protect(path: &Path, writable: &[PathBuf], world: &mut impl Mounting) -> Result<(), EnterError> {
     let Some(root) = writable.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())
     else {
         return Ok(());
@@ -241,34 +282,24 @@ fn protect(path: &Path, writable: &[PathBuf]) -> Result<(), EnterError> {
     between.reverse();
     for folder in between {
         match fs::symlink_metadata(folder) {
-            Ok(found) if found.is_dir() => {
-                if !is_mount(folder)? {
-                    attach(&clone(folder, true)?, folder)?;
-                }
-            }
+            Ok(found) if found.is_dir() => world.lay_open(folder)?,
             // What a link leads to is protected where it is, if it is writable at all.
             Ok(_) | Err(_) => return Ok(()),
         }
     }
-    if found.is_symlink() { protect_target(path, root) } else { lay_read_only(path) }
+    if found.is_symlink() { protect_target(path, root, world) } else { world.lay_read_only(path) }
 }
 
 /// A link itself cannot be laid over. Next to a root it may be replaced; deeper down nothing
 /// beside it can be changed either.
-fn protect_target(link: &Path, root: &Path) -> Result<(), EnterError> {
+fn protect_target(link: &Path, root: &Path, world: &mut impl Mounting) -> Result<(), EnterError> {
     if let Ok(target) = link.canonicalize() {
-        lay_read_only(&target)?;
+        world.lay_read_only(&target)?;
     }
     match link.parent() {
-        Some(folder) if folder != root => lay_read_only(folder),
+        Some(folder) if folder != root => world.lay_read_only(folder),
         Some(_) | None => Ok(()),
     }
-}
-
-fn lay_read_only(path: &Path) -> Result<(), EnterError> {
-    let tree = clone(path, true)?;
-    restrict_tree(&tree, READ_ONLY).doing_at("protect", path)?;
-    attach(&tree, path)
 }
 
 fn hide(path: &Path) -> Result<(), EnterError> {

@@ -48,16 +48,20 @@ fn loopback_on() -> io::Result<()> {
     }
 }
 
+/// Where Weft waits for the listener of its proxy.
+pub fn reach_weft(waiting: &Path) -> Result<UnixStream, EnterError> {
+    UnixStream::connect(waiting).doing("reach Weft's proxy")
+}
+
 /// Listens on the loopback, hands the listener to Weft, and says where that is.
-pub fn offer_proxy(waiting: &Path) -> Result<String, EnterError> {
-    let weft = UnixStream::connect(waiting).doing("reach Weft's proxy")?;
+pub fn offer_proxy(weft: &UnixStream) -> Result<String, EnterError> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).doing("listen on the loopback")?;
     let address = listener.local_addr().doing("listen on the loopback")?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     let handed = [listener.as_fd()];
     ancillary.push(SendAncillaryMessage::ScmRights(&handed));
-    sendmsg(&weft, &[IoSlice::new(&[0])], &mut ancillary, SendFlags::empty()).doing("hand the listener over")?;
+    sendmsg(weft, &[IoSlice::new(&[0])], &mut ancillary, SendFlags::empty()).doing("hand the listener over")?;
     Ok(format!("http://{address}"))
 }
 

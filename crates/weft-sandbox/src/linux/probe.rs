@@ -1,13 +1,13 @@
 //! Tries on itself what the kernel lets a helper do, and tells. The process ends afterwards.
 
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use landlock::{ABI, Access as _, AccessFs, CompatLevel, Compatible as _, LandlockStatus, Ruleset, RulesetAttr as _};
 use rustix::process::{WaitOptions, waitpid};
 
 use super::sys::{self, Forked};
-use super::{Doing as _, EnterError, filter, limits, mounts, worlds};
+use super::{Doing as _, EnterError, bubblewrap, filter, limits, mounts, worlds};
 use crate::helper::Order;
 use crate::policy::{Limits, Network, Policy};
 use crate::support::{Layers, Support};
@@ -15,7 +15,12 @@ use crate::support::{Layers, Support};
 pub fn here() -> Support {
     let process_limit = !mounts::is_root() || in_child(|| own_world(true)).is_ok();
     let namespaces = in_child(|| own_world(false));
+    // Root needs nobody's help.
+    let bubblewrap = bubblewrap::find().filter(|_| namespaces.is_err() && !mounts::is_root());
+    let bubblewrap = bubblewrap.filter(|program| from_bubblewrap(program));
+    let namespaces = if bubblewrap.is_some() { Ok(()) } else { namespaces };
     Support {
+        bubblewrap,
         namespaces: namespaces.map_err(|reason| format!("namespaces are not to be had: {reason}")),
         landlock: landlock(),
         seccomp: in_child(|| filter::apply(&order(false))).is_ok(),
@@ -36,25 +41,26 @@ fn order(process_limit: bool) -> Order {
         network: Network::Off,
         limits: Limits::default(),
     };
-    Order {
-        policy,
-        cwd: PathBuf::from("/"),
-        layers: Layers { namespaces: true, landlock: true, process_limit },
-        ground: None,
-        proxy: None,
-        lock: None,
-        terminal: false,
-        lasting: false,
-    }
+    Order { layers: Layers { process_limit, ..Layers::ALL }, ..Order::new(policy, "/", Layers::ALL) }
 }
 
 /// All that a command is given, but the command.
 fn own_world(process_limit: bool) -> Result<(), EnterError> {
     let order = order(process_limit);
     worlds::leave(&order, true)?;
-    limits::apply_in_own_world(&order.policy.limits).doing("limit the number of processes")?;
+    limits::apply_beside(&order.policy.limits, 0).doing("limit the number of processes")?;
     let arrange = || mounts::lay_ground(&order.policy).and_then(|()| mounts::finish(&order, &[]));
     in_child(arrange).map_err(std::io::Error::other).doing("arrange the file system")
+}
+
+/// Whether a command can be run in a world that bubblewrap makes.
+fn from_bubblewrap(program: &Path) -> bool {
+    let order = Order { layers: Layers { landlock: false, ..Layers::ALL }, ..order(true) };
+    let run = || match bubblewrap::enter(program, &order, &["true".into()])? {
+        0 => Ok(()),
+        _ => Err(std::io::Error::other("it failed")).doing("run a command"),
+    };
+    in_child(run).is_ok()
 }
 
 /// Does something in a child, so that it changes nothing here, and says why it failed.

@@ -5,7 +5,7 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 
 use rustix::process::{Pid, Signal};
 use rustix::thread::UnshareFlags;
@@ -53,6 +53,12 @@ pub fn close_on_exec_all() -> io::Result<()> {
     // SAFETY: the descriptors stay open and valid; only a flag of theirs is set.
     let done = unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// A file that this process was started with, for nobody else to have.
+pub fn take(number: RawFd) -> OwnedFd {
+    // SAFETY: whoever started this process says that it is open, and each number is taken once.
+    unsafe { OwnedFd::from_raw_fd(number) }
 }
 
 pub fn ignore(signal: Signal) {

@@ -1,6 +1,7 @@
 //! Leaving for a world of its own: namespaces for users, mounts, processes, messages and the
 //! network, and a first process that keeps house in it.
 
+use std::convert::Infallible;
 use std::fs::{self, File};
 use std::io::{PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::AsFd as _;
@@ -52,7 +53,8 @@ pub fn leave(order: &Order, processes: bool) -> Result<Option<String>, EnterErro
     if own_network {
         network::switch_loopback_on()?;
     }
-    order.proxy.as_deref().map(network::offer_proxy).transpose()
+    let weft = order.proxy.as_deref().map(network::reach_weft).transpose()?;
+    weft.as_ref().map(network::offer_proxy).transpose()
 }
 
 /// Goes where the ground is.
@@ -85,6 +87,15 @@ pub fn begin(lock: Option<File>) -> Result<Side, EnterError> {
 }
 
 impl First {
+    /// What it holds, for another program to be the first process.
+    pub fn handed_on(self) -> (PipeWriter, Option<File>) {
+        (self.report, self.lock)
+    }
+
+    pub const fn taking(report: PipeWriter, lock: Option<File>) -> Self {
+        Self { report, lock }
+    }
+
     /// Runs the command and gathers what it leaves, until nothing is left. `become_command` returns
     /// only if it could not.
     pub fn run(mut self, become_command: impl FnOnce() -> EnterError) -> Result<u8, EnterError> {
@@ -116,7 +127,12 @@ impl First {
 
 impl Outside {
     /// Ends as the command ended.
-    pub fn wait(mut self) -> u8 {
+    pub fn wait(self) -> u8 {
+        self.wait_unless(|| None::<Infallible>).unwrap_or_else(|never| match never {})
+    }
+
+    /// The same. Where no word of the command came, `why` may know the reason.
+    pub fn wait_unless<E>(mut self, why: impl FnOnce() -> Option<E>) -> Result<u8, E> {
         for signal in FOR_THE_COMMAND {
             sys::ignore(signal);
         }
@@ -126,14 +142,22 @@ impl Outside {
         if !reported {
             // It could not make the sandbox, and has said why; or it was killed.
             let status = waitpid(Some(self.first), WaitOptions::empty()).ok().flatten();
-            return status.map_or(NOT_MADE, |(_, status)| end_like(encode(status, true)));
+            let ended = || status.map_or(NOT_MADE, |(_, status)| end_like(encode(status, true)));
+            return why().map_or_else(|| Ok(ended()), Err);
         }
         // Taking the world down takes a while, for which nobody has to wait: the system buries the
         // first process. Only a Weft that is the first process of a container would be left with it.
         if alone == 1 && rustix::process::getppid().is_some_and(Pid::is_init) {
             let _ = waitpid(Some(self.first), WaitOptions::empty());
         }
-        end_like([kind, value, alone])
+        Ok(end_like([kind, value, alone]))
+    }
+}
+
+/// For who has waited and begins again: a command must not be born deaf.
+pub fn heed_signals() {
+    for signal in FOR_THE_COMMAND {
+        sys::default_action(signal);
     }
 }
 

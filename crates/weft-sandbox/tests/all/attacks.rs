@@ -287,6 +287,13 @@ fn every_attack_is_refused_to_an_ordinary_user() {
     try_all(layers, Ground::of(12_345), World::run_on_ground, |_| true);
 }
 
+/// Where only bubblewrap may make namespaces.
+#[test]
+fn every_attack_is_refused_in_bubblewraps_world() {
+    let Some(ground) = crate::bubblewrap::ground() else { return };
+    try_all(Layers::ALL, ground, World::run, |_| true);
+}
+
 #[test]
 fn without_namespaces_what_is_said_to_hold_holds() {
     let Some(layers) = world::landlock_only() else { return };

@@ -14,6 +14,8 @@
 mod attacker;
 mod attacks;
 mod behaviour;
+mod bubblewrap;
 mod ground;
 mod proxy;
+mod refusal;
 mod world;

@@ -14,6 +14,8 @@ use std::sync::OnceLock;
 use weft_sandbox::support::{Choice, Layers};
 use weft_sandbox::{Helper, Limits, Network, Order, Places, Policy, Setting, Support};
 
+use crate::refusal::Refusal;
+
 pub const SECRET: &str = "the-key-under-the-mat";
 
 /// Where worlds are made, and the programs that are run in them.
@@ -22,6 +24,7 @@ pub struct Ground {
     helper: PathBuf,
     attacker: PathBuf,
     user: Option<u32>,
+    refusal: Option<Refusal>,
     _own: Option<tempfile::TempDir>,
 }
 
@@ -33,6 +36,7 @@ impl Ground {
             helper: env!("CARGO_BIN_EXE_weft-sandbox").into(),
             attacker: std::env::current_exe().unwrap(),
             user: None,
+            refusal: None,
             _own: None,
         }
     }
@@ -60,8 +64,40 @@ impl Ground {
             helper: copied(&here.helper, "weft-sandbox"),
             attacker: copied(&here.attacker, "attacker"),
             user: Some(user),
+            refusal: None,
             _own: Some(own),
         }
+    }
+
+    /// For another user, to whom the kernel gives no namespaces, with a bubblewrap that is made of the
+    /// installed one by `prepare`. `None`, said aloud, where that cannot be tried.
+    pub fn refused_to(user: u32, prepare: impl Fn(&Path)) -> Option<Self> {
+        if !is_root() {
+            eprintln!("SKIPPED: it takes root to try this");
+            return None;
+        }
+        let ground = Self::of(user);
+        let refusal = Refusal::with(&ground.folder, prepare, ":")?;
+        Some(Self { refusal: Some(refusal), ..ground })
+    }
+
+    /// What the machine can hold for whom this is.
+    pub fn support(&self) -> Support {
+        let output = self.command(&self.helper, Path::new("/")).args(["__sandbox", "probe"]).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// A program, for whom this is.
+    fn command(&self, program: &Path, folder: &Path) -> Command {
+        let Some((refusal, user)) = self.refusal.as_ref().zip(self.user) else {
+            let mut command = Command::new(program);
+            command.current_dir(folder);
+            if let Some(user) = self.user {
+                command.uid(user).gid(user);
+            }
+            return command;
+        };
+        refusal.command(user, program, folder)
     }
 }
 
@@ -195,6 +231,7 @@ impl World {
     pub fn order(&self, layers: Layers) -> Order {
         let mut order = Order::new(self.policy(Network::Off, TIGHT), &self.workspace, layers);
         order.lock = Some(self.path("temp/.lock"));
+        order.bubblewrap = self.ground.refusal.as_ref().map(|_| "/usr/bin/bwrap".into());
         order
     }
 
@@ -202,7 +239,7 @@ impl World {
     pub fn sandboxed(&self, order: &Order, line: &str) -> Command {
         let shell = ["bash", "-c", line].map(Into::into);
         let helper = Helper::at(&self.ground.helper);
-        let mut command = Command::new(helper.program());
+        let mut command = self.ground.command(helper.program(), &self.workspace);
         command.args(helper.arguments(order, shell));
         self.prepare(&mut command);
         command
@@ -214,7 +251,7 @@ impl World {
 
     /// The same on a ground that was made before.
     pub fn run_on_ground(&self, layers: Layers, line: &str) -> (Option<i32>, String) {
-        let mut command = Command::new(&self.ground.attacker);
+        let mut command = self.ground.command(&self.ground.attacker, &self.workspace);
         command.args(["--ignored", "--exact", "attacker::run_on_a_ground", "--nocapture"]);
         command.env("HELPER", &self.ground.helper).env("LINE", line);
         command.env("ORDER", serde_json::to_string(&self.order(layers)).unwrap());
@@ -224,7 +261,7 @@ impl World {
 
     /// The same line with nothing around it.
     pub fn plain(&self, line: &str) -> (Option<i32>, String) {
-        let mut command = Command::new("bash");
+        let mut command = self.ground.command(Path::new("bash"), &self.workspace);
         command.args(["-c", line]);
         self.prepare(&mut command);
         said(command.output().unwrap())
@@ -232,7 +269,6 @@ impl World {
 
     fn prepare(&self, command: &mut Command) {
         command
-            .current_dir(&self.workspace)
             .env("OUTSIDE", &self.outside)
             .env("HOME", self.path("home"))
             .env("WEFT", self.path("weft"))
@@ -241,9 +277,6 @@ impl World {
             .env("ABSTRACT", &self.abstract_name)
             .env("ATTACKER", &self.ground.attacker)
             .stdin(Stdio::null());
-        if let Some(user) = self.ground.user {
-            command.uid(user).gid(user);
-        }
     }
 
     /// Everything that no command may change, as one text.

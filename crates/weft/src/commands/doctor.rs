@@ -211,7 +211,11 @@ fn database(home: Home, loaded: Loaded) -> Vec<Finding> {
 fn sandbox(home: &Home, config: &weft_engine::Config) -> Vec<Finding> {
     let sandbox = home.sandbox(config.sandbox.clone());
     let mode = config.sandbox.mode;
-    vec![match (sandbox.support().notice(mode), mode) {
+    let support = sandbox.support();
+    vec![match (support.notice(mode), mode) {
+        (None, _) if support.bubblewrap.is_some() => {
+            Finding::Good("commands run in a sandbox that holds; bubblewrap makes its namespaces".to_owned())
+        }
         (None, _) => Finding::Good("commands run in a sandbox that holds".to_owned()),
         (Some(notice), Setting::On | Setting::Off) => Finding::Note(notice),
         (Some(notice), Setting::Required) => Finding::Bad(notice),

@@ -47,7 +47,7 @@ fn status(sandbox: &Sandbox, json: bool) -> Exit {
             marked(look.sign("✗", "x"), BAD, &text, &look)
         });
     }
-    lines.extend(notice.into_iter().flat_map(|notice| note(&notice, &look)));
+    lines.extend(support.thanks_to_bubblewrap().into_iter().chain(notice).flat_map(|notice| note(&notice, &look)));
     out::print(&lines);
     Exit::Done
 }

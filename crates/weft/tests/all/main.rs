@@ -13,6 +13,7 @@
 mod asks;
 mod audit;
 mod auth;
+mod bubblewrap;
 mod chat;
 mod clients;
 mod crash;
@@ -23,6 +24,8 @@ mod keychain;
 mod knowledge;
 mod language;
 mod peers;
+#[path = "../../../weft-sandbox/tests/all/refusal.rs"]
+mod refusal;
 mod research;
 mod run;
 mod sandbox;

@@ -1,0 +1,246 @@
+//! The same world from bubblewrap, for a user to whom the kernel gives no namespaces: a `bwrap` that is
+//! setuid root, or that AppArmor lets make them, may have them all the same.
+//!
+//! The helper becomes bubblewrap, which makes namespaces and mounts and starts the helper once more,
+//! inside, as the first process. Landlock, system call filters, limits and the care for the processes
+//! are then the helper's own, as ever. A ground cannot be shared: only who made such a world could join it.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::mounts::{self, Mounting};
+use super::worlds::{self, First, Side};
+use super::{Doing as _, EnterError, limits, lock, network, sys};
+use crate::helper::{Inside, Order, WORD};
+use crate::policy::Network;
+
+/// Nowhere else: what anybody can put on a path would be no guard.
+const PLACES: [&str; 3] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/run/wrappers/bin/bwrap"];
+const ATTEMPTS: usize = 20;
+
+/// Bubblewrap, where only root can have put it.
+pub fn find() -> Option<PathBuf> {
+    let only_roots = |path: &Path| fs::metadata(path).is_ok_and(|found| found.uid() == 0 && found.mode() & 0o022 == 0);
+    let trusted = |path: &&Path| path.parent().is_some_and(only_roots) && only_roots(path);
+    PLACES.map(Path::new).iter().copied().find(trusted).map(Path::to_owned)
+}
+
+/// Makes the sandbox and becomes the command. Returns an exit code only in the process that waits.
+pub fn enter(program: &Path, order: &Order, command: &[OsString]) -> Result<u8, EnterError> {
+    let weft = order.proxy.as_deref().map(network::reach_weft).transpose()?;
+    let mut attempts_left = ATTEMPTS;
+    loop {
+        let mut sockets = mounts::foreign_sockets(&order.policy);
+        sockets.retain(|path| mounts::is_socket(path));
+        attempts_left -= 1;
+        match attempt(program, order, command, &sockets, weft.as_ref())? {
+            Ok(code) => return Ok(code),
+            // Sockets come and go, and bubblewrap gives up over one that has gone.
+            Err(_) if attempts_left > 0 && !sockets.iter().all(|path| mounts::is_socket(path)) => {
+                worlds::heed_signals();
+            }
+            Err(complaint) => {
+                return Err(io::Error::other(complaint)).doing_at("make namespaces with", program);
+            }
+        }
+    }
+}
+
+/// What bubblewrap complains of is given back, in the process that waits.
+fn attempt(
+    program: &Path,
+    order: &Order,
+    command: &[OsString],
+    sockets: &[PathBuf],
+    weft: Option<&UnixStream>,
+) -> Result<Result<u8, String>, EnterError> {
+    let reserved = mounts::reserve(order)?;
+    let mut words = arguments(order, sockets)?;
+    let (mut complaints, complaining) = io::pipe().doing("make a pipe")?;
+    let first = match worlds::begin(reserved)? {
+        Side::First(first) => first,
+        Side::Outside(outside) => {
+            drop(complaining);
+            return Ok(outside.wait_unless(|| {
+                let mut complaint = String::new();
+                let _ = complaints.read_to_string(&mut complaint);
+                Some(complaint.trim().to_owned()).filter(|complaint| !complaint.is_empty())
+            }));
+        }
+    };
+    let own = File::open("/proc/self/exe").doing("find the helper")?;
+    let standard =
+        [stay_open(rustix::stdio::stdin())?, stay_open(rustix::stdio::stdout())?, stay_open(rustix::stdio::stderr())?];
+    let own = stay_open(&own)?;
+    let weft = weft.map(stay_open).transpose()?;
+    let (report, reserved) = first.handed_on();
+    let report = stay_open(report)?;
+    let reserved = reserved.map(stay_open).transpose()?;
+    let inside = Inside {
+        report: report.as_raw_fd(),
+        lock: reserved.as_ref().map(OwnedFd::as_raw_fd),
+        proxy: weft.as_ref().map(OwnedFd::as_raw_fd),
+        standard: standard.each_ref().map(OwnedFd::as_raw_fd),
+        users: users().doing("look at the user's namespace")?,
+        processes: processes(),
+    };
+    let order = Order { bubblewrap: None, inside: Some(inside), ..order.clone() };
+    let order = serde_json::to_string(&order).map_err(io::Error::other).doing("write the order")?;
+    words.extend(["--".into(), format!("/proc/self/fd/{}", own.as_raw_fd()).into(), WORD.into(), order.into()]);
+    words.extend_from_slice(command);
+    Err(become_bubblewrap(program, words, complaining.into()))
+}
+
+/// Goes on inside.
+pub fn go_on(inside: &Inside, order: &Order, command: &[OsString]) -> Result<u8, EnterError> {
+    let [input, output, errors] = inside.standard.map(sys::take);
+    rustix::stdio::dup2_stderr(&errors).doing("take the error output")?;
+    rustix::stdio::dup2_stdin(&input).doing("take the input")?;
+    rustix::stdio::dup2_stdout(&output).doing("take the output")?;
+    drop((input, output, errors));
+    let first = First::taking(sys::take(inside.report).into(), inside.lock.map(|lock| sys::take(lock).into()));
+    sys::close_on_exec_all().doing("let go of what is open")?;
+    limits::apply(&order.policy.limits).doing("set the limits")?;
+    // Where bubblewrap is root it needs no users of its own, and the person's other processes count.
+    let shared = users().doing("look at the user's namespace")? == inside.users;
+    let others = if shared { inside.processes } else { 0 };
+    limits::apply_beside(&order.policy.limits, others).doing("limit the number of processes")?;
+    let proxy = inside.proxy.map(|weft| network::offer_proxy(&UnixStream::from(sys::take(weft)))).transpose()?;
+    lock(order)?;
+    let environment = mounts::environment().into_iter().chain(network::environment(proxy.as_deref()));
+    first.run(|| super::become_command(order, command, environment))
+}
+
+#[allow(clippy::disallowed_methods, reason = "no model chose it; it starts the helper again, inside")]
+fn become_bubblewrap(program: &Path, words: Vec<OsString>, complaining: OwnedFd) -> EnterError {
+    let mut bubblewrap = Command::new(program);
+    bubblewrap.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(complaining);
+    EnterError { what: format!("start `{}`", program.display()), source: bubblewrap.exec() }
+}
+
+/// A copy that the next program has too.
+fn stay_open(file: impl AsFd) -> Result<OwnedFd, EnterError> {
+    let copy = rustix::io::fcntl_dupfd_cloexec(file, 3).doing("keep a file open")?;
+    rustix::io::fcntl_setfd(&copy, rustix::io::FdFlags::empty()).doing("keep a file open")?;
+    Ok(copy)
+}
+
+fn users() -> io::Result<u64> {
+    Ok(fs::metadata("/proc/self/ns/user")?.ino())
+}
+
+/// Processes and threads of this user.
+fn processes() -> u64 {
+    let user = rustix::process::getuid().as_raw();
+    let of = |status: String| {
+        let value = |name: &str| {
+            status
+                .lines()
+                .find_map(|line| line.strip_prefix(name)?.split_ascii_whitespace().next()?.parse::<u64>().ok())
+        };
+        value("Uid:").filter(|owner| *owner == u64::from(user)).and_then(|_| value("Threads:"))
+    };
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter_map(|entry| fs::read_to_string(entry.path().join("status")).ok().and_then(of)).sum()
+}
+
+/// The policy, in bubblewrap's words.
+fn arguments(order: &Order, sockets: &[PathBuf]) -> Result<Vec<OsString>, EnterError> {
+    let policy = &order.policy;
+    let mut world = World::default();
+    world.say(["--unshare-pid", "--unshare-ipc", "--as-pid-1"]);
+    if policy.network != Network::Open {
+        world.say(["--unshare-net"]);
+    }
+    world.say(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"]);
+    for folder in mounts::own_temporary() {
+        world.bind("--bind", &policy.temp, Path::new(folder));
+    }
+    let covers = mounts::covers(policy);
+    for folder in &covers {
+        world.at("--tmpfs", folder);
+    }
+    for path in mounts::programs_there() {
+        world.bind("--ro-bind", &path, &path);
+    }
+    for (path, is_writable) in mounts::writable_and_protected(policy) {
+        if is_writable {
+            world.bind("--bind", &path, &path);
+        } else {
+            mounts::protect(&path, &policy.writable, &mut world)?;
+        }
+    }
+    for path in policy.unreadable.iter().filter(|path| !covers.contains(path)) {
+        world.hide(path);
+    }
+    for path in &policy.readable {
+        world.bind("--ro-bind", path, path);
+    }
+    for folder in &covers {
+        world.at("--remount-ro", folder);
+    }
+    for folder in policy.quiet.iter().filter(|_| order.lasting) {
+        world.lay_read_only(folder)?;
+    }
+    for socket in sockets {
+        world.hide(socket);
+    }
+    world.say(["--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
+    Ok(world.words)
+}
+
+/// Arguments for bubblewrap, which does them in order.
+#[derive(Default)]
+struct World {
+    words: Vec<OsString>,
+    laid: BTreeSet<PathBuf>,
+}
+
+impl World {
+    fn say<const COUNT: usize>(&mut self, words: [&str; COUNT]) {
+        self.words.extend(words.map(OsString::from));
+    }
+
+    fn at(&mut self, how: &str, path: &Path) {
+        self.words.extend([how.into(), path.into()]);
+    }
+
+    fn bind(&mut self, how: &str, from: &Path, to: &Path) {
+        self.words.extend([how.into(), from.into(), to.into()]);
+        self.laid.insert(to.to_owned());
+    }
+
+    /// A device cannot be opened where bubblewrap lays it, so this one covers any file.
+    fn hide(&mut self, path: &Path) {
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.is_dir() => {
+                self.at("--tmpfs", path);
+                self.at("--remount-ro", path);
+            }
+            Ok(_) => self.bind("--ro-bind", Path::new("/dev/null"), path),
+            Err(_) => {}
+        }
+    }
+}
+
+impl Mounting for World {
+    fn lay_open(&mut self, folder: &Path) -> Result<(), EnterError> {
+        if !self.laid.contains(folder) {
+            self.bind("--bind", folder, folder);
+        }
+        Ok(())
+    }
+
+    fn lay_read_only(&mut self, path: &Path) -> Result<(), EnterError> {
+        self.bind("--ro-bind", path, path);
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! The sandbox of a user to whom the kernel gives no namespaces, but bubblewrap does.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use weft_sandbox::proxy::Proxy;
+use weft_sandbox::support::Layers;
+use weft_sandbox::{Limits, Network, Order};
+
+use crate::world::{Ground, World, said};
+
+const SOMEBODY: u32 = 12_345;
+
+/// As some systems install it.
+fn setuid(bubblewrap: &Path) {
+    fs::set_permissions(bubblewrap, Permissions::from_mode(0o4755)).unwrap();
+}
+
+pub fn ground() -> Option<Ground> {
+    Ground::refused_to(SOMEBODY, setuid)
+}
+
+#[test]
+fn it_is_found_and_gives_what_the_kernel_refuses() {
+    let Some(ground) = ground() else { return };
+    let support = ground.support();
+    assert_eq!(support.bubblewrap.as_deref(), Some(Path::new("/usr/bin/bwrap")), "{support:?}");
+    assert_eq!(support.lacking().count(), 0, "{support:?}");
+}
+
+#[test]
+fn one_that_is_of_no_use_or_that_anybody_could_have_put_there_is_not_used() {
+    let plain = |bubblewrap: &Path| fs::set_permissions(bubblewrap, Permissions::from_mode(0o755)).unwrap();
+    let open = |bubblewrap: &Path| fs::set_permissions(bubblewrap, Permissions::from_mode(0o4777)).unwrap();
+    let own = |bubblewrap: &Path| chown(bubblewrap, Some(SOMEBODY), None).unwrap();
+    for prepare in [&plain as &dyn Fn(&Path), &open, &own] {
+        let Some(ground) = Ground::refused_to(SOMEBODY, prepare) else { return };
+        let support = ground.support();
+        assert_eq!(support.bubblewrap, None);
+        assert!(support.namespaces.as_ref().is_err_and(|why| why.contains("make namespaces")), "{support:?}");
+    }
+}
+
+#[test]
+fn commands_work_and_end_as_ever() {
+    let Some(ground) = ground() else { return };
+    let world = World::on(&Rc::new(ground));
+    let order = Order { policy: world.policy(Network::Off, Limits::default()), ..world.order(Layers::ALL) };
+    let run = |line: &str| said(world.sandboxed(&order, line).output().unwrap());
+    for (line, expected) in [
+        ("echo x > new && mkdir d && mv new d && cat d/new && rm -r d && cat readme", "x\nhello\n"),
+        ("echo kept > /tmp/file; cat /var/tmp/file; echo $TMPDIR", "kept\n/tmp\n"),
+        ("cat $WEFT/outputs/call-1.txt", "long output\n"),
+        ("echo x > /dev/shm/x && cat /dev/shm/x && test -c /dev/ptmx && echo > /dev/null", "x\n"),
+        ("(exec 5<> /dev/tcp/127.0.0.1/1) 2>&1 | grep -o 'Connection refused' | head -1", "Connection refused\n"),
+        ("test $(ls -d /proc/[0-9]* | wc -l) -lt 9 && cat $(find $HOME/.ssh /run -type f) < /dev/null", ""),
+    ] {
+        assert_eq!(run(line), (Some(0), expected.to_owned()), "{line}");
+    }
+    assert_eq!(run("exit 7").0, Some(7));
+    assert_eq!(world.sandboxed(&order, "kill -TERM $$").output().unwrap().status.signal(), Some(15));
+    let started = std::time::Instant::now();
+    assert_eq!(run("sleep 5 > /dev/null 2>&1 & echo started"), (Some(0), "started\n".to_owned()));
+    assert!(started.elapsed() < std::time::Duration::from_secs(4), "it waited for the background process");
+}
+
+#[test]
+fn what_lasts_changes_no_git_folder_and_a_worktree_can_commit() {
+    let Some(ground) = ground() else { return };
+    let world = World::on(&Rc::new(ground));
+    let git = "rm -rf .git sub && git init -q . && git config user.email a@b.c && git config user.name n";
+    assert_eq!(world.plain(git), (Some(0), String::new()));
+    let commit = "git add -A && git commit -qm one && git log --format=%s";
+    let lasting = Order { lasting: true, ..world.order(Layers::ALL) };
+    let (code, output) = said(world.sandboxed(&lasting, commit).output().unwrap());
+    assert!(code == Some(128) && output.contains("Read-only file system"), "{output}");
+    assert_eq!(world.run(Layers::ALL, commit), (Some(0), "one\n".to_owned()));
+}
+
+#[test]
+fn killing_the_group_ends_what_left_it() {
+    let Some(ground) = ground() else { return };
+    let world = World::on(&Rc::new(ground));
+    let line = "trap '' INT TERM; setsid bash -c 'echo up; sleep 600' & wait";
+    let mut command = world.sandboxed(&world.order(Layers::ALL), line);
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut output = child.stdout.take().unwrap();
+    std::io::Read::read_exact(&mut output, &mut [0]).unwrap();
+    let group = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
+    child.wait().unwrap();
+    // The end of the output is the end of the last process that had it.
+    std::io::Read::read_to_end(&mut output, &mut Vec::new()).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn allowed_domains_are_reached_through_the_proxy_alone() {
+    let Some(ground) = ground() else { return };
+    let world = World::on(&Rc::new(ground));
+    let allowed = vec!["a.org".parse().unwrap()];
+    let proxy = Proxy::start(&world.temp, allowed.clone(), Arc::new(|_| {})).unwrap();
+    chown(proxy.socket(), Some(SOMEBODY), None).unwrap();
+    let policy = world.policy(Network::Proxy { allowed }, Limits::default());
+    let order = Order { policy, proxy: Some(proxy.socket().to_owned()), ..world.order(Layers::ALL) };
+    let request = "p=${http_proxy##*:}; exec 5<> /dev/tcp/127.0.0.1/$p; \
+                   printf 'GET http://b.org/ HTTP/1.1\\r\\nHost: b.org\\r\\n\\r\\n' >&5; cat <&5";
+    let output = tokio::task::block_in_place(|| world.sandboxed(&order, request).output().unwrap());
+    let (_, output) = said(output);
+    assert!(output.contains("403"), "{output}");
+    assert_eq!(proxy.counts().blocked, 1);
+}
+
+#[test]
+fn one_that_fails_says_why_and_nothing_is_run() {
+    let Some(ground) = ground() else { return };
+    let world = World::on(&Rc::new(ground));
+    let mut order = world.order(Layers::ALL);
+    order.policy.temp = world.path("nowhere");
+    let (code, output) = said(world.sandboxed(&order, "echo RAN").output().unwrap());
+    assert_eq!(code, Some(125), "{output}");
+    let begins = "weft sandbox: cannot make namespaces with `/usr/bin/bwrap`: bwrap: Can't find source path";
+    assert!(output.starts_with(begins) && !output.contains("RAN"), "{output}");
+    let mut order = world.order(Layers::ALL);
+    order.cwd = world.path("nowhere");
+    let (code, output) = said(world.sandboxed(&order, "echo RAN").output().unwrap());
+    assert!(code == Some(125) && output.starts_with("weft sandbox: cannot go to"), "{output}");
+}
