@@ -92,6 +92,8 @@ pub struct Peer {
 pub struct Report {
     lines: Vec<Line>,
     peers: Vec<Peer>,
+    /// What could not be measured, and why.
+    failed: Vec<(String, String)>,
 }
 
 impl Report {
@@ -103,6 +105,17 @@ impl Report {
 
     pub fn add_peer(&mut self, peer: Peer) {
         self.peers.push(peer);
+    }
+
+    pub fn fail(&mut self, part: &str, error: &anyhow::Error) -> anyhow::Result<()> {
+        let reason = format!("{error:#}").replace('\n', " ");
+        say(&format!("| {part} | | | **not measured** | {reason} |"))?;
+        self.failed.push((part.to_owned(), reason));
+        Ok(())
+    }
+
+    pub fn failed(&self) -> &[(String, String)] {
+        &self.failed
     }
 
     /// The goals that were missed, to be said at the end.
@@ -124,12 +137,17 @@ impl Report {
         }
         text.push_str("\n## What fell short\n\n");
         let missed = self.missed();
-        if missed.is_empty() {
-            text.push_str("Nothing: every goal was met in this run.\n");
+        match (missed.is_empty(), self.failed.is_empty()) {
+            (true, true) => text.push_str("Nothing: every goal was met in this run.\n"),
+            (true, false) => text.push_str("Every goal that was measured was met.\n"),
+            (false, _) => {}
         }
         for line in missed {
             let goal = line.goal.unwrap_or_default();
             let _ = writeln!(text, "- {}: {}, goal {}.", line.what, line.unit.show(line.value), line.unit.show(goal));
+        }
+        for (part, reason) in &self.failed {
+            let _ = writeln!(text, "- Not measured: {part} ({reason}).");
         }
         if !self.peers.is_empty() {
             text.push_str("\n## Compared in the same run\n\n");
@@ -173,6 +191,14 @@ impl Report {
     }
 }
 
+/// Where the part of the page begins that people write, such as what profiling has shown.
+const BY_HAND: &str = "<!-- From here on written by hand; `make bench` keeps it. -->";
+
+/// What a person has written on the page that is to be replaced.
+pub fn kept(page: &str) -> &str {
+    page.find(BY_HAND).and_then(|start| page.get(start..)).unwrap_or_default()
+}
+
 pub const HEAD: &str = "| what | measured | goal | | notes |\n|---|---|---|---|---|\n";
 
 const METHOD: &str = "
@@ -188,6 +214,7 @@ const METHOD: &str = "
 - Medians, unless it says otherwise; memory is the largest seen.
 
 `make bench` repeats all of this; `make bench PEERS=1` also installs codex and pi from npm and measures them in the same run, against the same server. They sync nothing to disk.
+
 ";
 
 pub fn say(line: &str) -> anyhow::Result<()> {

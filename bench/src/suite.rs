@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 
 use crate::machine::Machine;
@@ -65,71 +65,57 @@ fn absolute(text: &str) -> std::io::Result<PathBuf> {
     std::path::absolute(text)
 }
 
+/// A part that cannot be measured is told of, and the others are measured all the same.
 pub fn run(options: &Options) -> anyhow::Result<()> {
     // Beside the binaries, so that it is on the disk that is measured and not in memory.
     let beside = options.weft.parent().context("the program has no folder")?;
     let work = tempfile::Builder::new().prefix("bench-").tempdir_in(beside)?;
     let bench = Bench { script: &options.script, work: work.path() };
-    let weft = Program { kind: Kind::Weft, path: options.weft.clone() };
     let mut report = Report::default();
-    let wanted = |part: Part| options.only.is_empty() || options.only.contains(&part);
     report::say(report::HEAD.trim_end())?;
-    if wanted(Part::Start) {
-        start(&bench, &weft, &mut report)?;
-    }
-    if wanted(Part::Rounds) {
-        rounds(&bench, &weft, &mut report)?;
-    }
-    if wanted(Part::Memory) {
-        memory(&bench, &weft, &mut report)?;
-    }
-    if wanted(Part::Load) {
-        many_at_once(&bench, 1_000, 2.0, 80.0, &mut report)?;
-        many_at_once(&bench, 5_000, 6.0, 350.0, &mut report)?;
-    }
-    if wanted(Part::Long) {
-        long(&bench, &weft, &mut report)?;
-    }
-    if wanted(Part::List) {
-        list(&bench, &weft, &mut report)?;
-    }
-    if wanted(Part::Sandbox) {
-        for line in sandbox::overhead(&options.weft)? {
-            report.add(line)?;
+    for part in Part::value_variants().iter().filter(|part| options.only.is_empty() || options.only.contains(part)) {
+        if let Err(error) = measure(*part, options, &bench, &mut report) {
+            report.fail(&format!("{part:?}").to_lowercase(), &error)?;
         }
-    }
-    if wanted(Part::Guard) {
-        for line in guard::overhead(work.path())? {
-            report.add(line)?;
-        }
-    }
-    if wanted(Part::Search) {
-        report.add(search::against_ripgrep(work.path())?)?;
-    }
-    if wanted(Part::Serve) {
-        let folder = bench.folder()?;
-        for line in serve::measure(&options.weft, folder.path())? {
-            report.add(line)?;
-        }
-    }
-    if wanted(Part::Browser) {
-        for line in browser::measure(&options.weft)? {
-            report.add(line)?;
-        }
-    }
-    if wanted(Part::Knowledge) {
-        knowledge::measure(&options.knowledge, Some(&options.weft), work.path(), &mut |line| report.add(line))?;
-    }
-    if let Some(folder) = options.peers.as_deref().filter(|_| wanted(Part::Peers)) {
-        peers(&bench, &weft, folder, &mut report)?;
-        say(&report.comparison())?;
     }
     if options.only.is_empty() {
         let command = if options.peers.is_some() { "make bench PEERS=1" } else { "make bench" };
-        std::fs::write(&options.out, report.markdown(&Machine::look(), command))?;
+        let before = std::fs::read_to_string(&options.out).unwrap_or_default();
+        std::fs::write(&options.out, report.markdown(&Machine::look(), command) + report::kept(&before))?;
         say(&format!("\nWritten to {}. Goals missed: {}.", options.out.display(), report.missed().len()))?;
     }
+    ensure!(report.failed().is_empty(), "{} parts could not be measured", report.failed().len());
     Ok(())
+}
+
+fn measure(part: Part, options: &Options, bench: &Bench<'_>, report: &mut Report) -> anyhow::Result<()> {
+    let weft = Program { kind: Kind::Weft, path: options.weft.clone() };
+    let lines = match part {
+        Part::Start => return start(bench, &weft, report),
+        Part::Rounds => return rounds(bench, &weft, report),
+        Part::Memory => return memory(bench, &weft, report),
+        Part::Load => {
+            many_at_once(bench, 1_000, 2.0, 80.0, report)?;
+            return many_at_once(bench, 5_000, 6.0, 350.0, report);
+        }
+        Part::Long => return long(bench, &weft, report),
+        Part::List => return list(bench, &weft, report),
+        Part::Knowledge => {
+            let add = &mut |line| report.add(line);
+            return knowledge::measure(&options.knowledge, Some(&options.weft), bench.work, add);
+        }
+        Part::Peers => {
+            let Some(folder) = &options.peers else { return Ok(()) };
+            peers(bench, &weft, folder, report)?;
+            return say(&report.comparison());
+        }
+        Part::Sandbox => sandbox::overhead(&options.weft)?,
+        Part::Guard => guard::overhead(bench.work)?,
+        Part::Search => vec![search::against_ripgrep(bench.work)?],
+        Part::Serve => serve::measure(&options.weft, bench.folder()?.path())?,
+        Part::Browser => browser::measure(&options.weft)?,
+    };
+    lines.into_iter().try_for_each(|line| report.add(line))
 }
 
 fn start(bench: &Bench<'_>, weft: &Program, report: &mut Report) -> anyhow::Result<()> {
@@ -194,7 +180,7 @@ fn many_at_once(
         command.args(["--url", &server.url(), "--sessions", &sessions.to_string()]);
         let run = process::run(command)?;
         let served = server.stop()?;
-        anyhow::ensure!(served.stats.requests == requests, "{} of {requests} requests came", served.stats.requests);
+        ensure!(served.stats.requests == requests, "{} of {requests} requests came", served.stats.requests);
         Ok(serde_json::from_slice(&run.output.stdout)?)
     };
     let mut bare = process::command(&me);
@@ -274,7 +260,7 @@ fn list(bench: &Bench<'_>, weft: &Program, report: &mut Report) -> anyhow::Resul
         command.args(["sessions", "list", "--limit", &LISTED.to_string()]);
         let run = process::run(command)?;
         let lines = run.output.stdout.iter().filter(|byte| **byte == b'\n').count();
-        anyhow::ensure!(lines >= LISTED, "only {lines} lines were listed");
+        ensure!(lines >= LISTED, "only {lines} lines were listed");
         times.push(run.wall.as_secs_f64() * 1e3);
     }
     let note = format!("95 % within {}, {LISTINGS} runs", Unit::Millis.show(p95(&times)));
