@@ -40,7 +40,7 @@ struct Bundle {
     about: Option<&'static str>,
 }
 
-const BUNDLES: [Bundle; 7] = [
+const BUNDLES: [Bundle; 9] = [
     Bundle { name: "files", tools: &["apply_patch", "batch_write", "move", "delete", "preview_edit"], about: None },
     Bundle {
         name: "structure",
@@ -74,6 +74,8 @@ const BUNDLES: [Bundle; 7] = [
             "git_fetch",
             "git_push",
             "git_merge",
+            "git_pull",
+            "git_tags",
         ],
         about: Some("git_more: to switch, revert, fetch and more"),
     },
@@ -94,9 +96,28 @@ const BUNDLES: [Bundle; 7] = [
         about: Some("knowledge: search by meaning, who uses what"),
     },
     Bundle {
+        name: "judgement",
+        tools: &["smart_search", "list_conflicts", "assess_codebase_health", "update_knowledge"],
+        about: Some("judgement: the best context for a budget, conflicts, health of code, a fresh index"),
+    },
+    Bundle {
         name: "evidence",
-        tools: &["get_paragraph", "hop_retrieve"],
-        about: Some("evidence: paragraphs of documents, what they refer to"),
+        tools: &[
+            "get_paragraph",
+            "hop_retrieve",
+            "list_documents",
+            "format_context",
+            "citation_verify",
+            "entity_verify",
+            "relation_verify",
+            "contradiction_check",
+        ],
+        about: Some("evidence: paragraphs of documents, what they refer to, sentences checked against them"),
+    },
+    Bundle {
+        name: "corpus",
+        tools: &["corpus_search", "corpus_paragraph", "corpus_hop", "corpus_extract", "corpus_verify", "corpus_list"],
+        about: Some("corpus: search, quote and check collections of documents"),
     },
     Bundle { name: "web", tools: &["web_fetch", "web_search"], about: None },
 ];

@@ -18,6 +18,15 @@ fn the_answer_goes_to_standard_output_and_the_rest_to_standard_error() {
     assert_eq!(world.server.requests()[0].last_user, "what is here?");
 }
 
+/// Every request carries it, so whoever adds a tool adds it to a bundle that is told of in one line.
+#[test]
+fn the_first_request_is_small() {
+    let world = World::new(vec![text("Hi.")]);
+    world.weft(&["run", "Say hi, step by step."]).expect(0);
+    let body = world.server.requests()[0].body.to_string();
+    assert!(body.len() < 5_900, "{} bytes: {body}", body.len());
+}
+
 #[test]
 fn json_has_every_event_and_nothing_else() {
     let world = World::new(vec![call("list", json!({})), text("Done.")]);
