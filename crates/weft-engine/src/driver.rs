@@ -93,7 +93,7 @@ pub struct Driver {
     committed: u64,
     snapshot_at: u64,
     /// The model and prompt of the turn that is under way.
-    chosen: Option<Chosen>,
+    chosen: Option<Arc<Chosen>>,
     /// Why there is none.
     no_model: Option<String>,
     title_wanted: bool,
@@ -104,7 +104,7 @@ pub struct Driver {
     /// What the files were before the turn that is under way.
     checkpoint: Checkpoint,
     /// The first event of a session that is not on disk yet.
-    begin: Option<SessionStarted>,
+    begin: Option<Box<SessionStarted>>,
     /// Whether a turn that was found under way has been carried on.
     taken_over: bool,
     observer: Observer,
@@ -137,20 +137,20 @@ impl Driver {
             rules: None,
             checkpoint: Checkpoint::default(),
             taken_over: begin.is_some(),
-            begin,
+            begin: begin.map(Box::new),
             staging: Staging::default(),
         }
     }
 
     /// Works until there is nothing left to do. Tells the engine when it leaves.
-    pub async fn run(mut self) {
+    pub async fn run(&mut self) {
         let worked = AssertUnwindSafe(self.work()).catch_unwind().await;
         if let Err(error) = worked.unwrap_or_else(|_| Err(EngineError::Stopped(FELL_OVER.to_owned()))) {
             self.running.abort_all();
             let reason: Arc<str> = error.to_string().into();
             self.cancel_model.cancel();
             self.cancel_tools.cancel();
-            self.shared.retire(self.session, self.begin.take().map(|started| (started, self.title_wanted)));
+            self.shared.retire(self.session, self.begin.take().map(|started| (*started, self.title_wanted)));
             while let Ok(command) = self.inbox.try_recv() {
                 let _ = command.reply.send(Err(in_use(self.session, &error)));
             }
@@ -272,7 +272,7 @@ impl Driver {
         let mut effects = Vec::new();
         let mut replies = Vec::new();
         if let Some(started) = self.begin.clone().filter(|_| self.machine.state().seq == 0) {
-            self.step(Input::Begin(started), &mut effects)?;
+            self.step(Input::Begin(*started), &mut effects)?;
         }
         for (input, reply) in batch.inputs {
             if self.machine.ends_turn(&input) {
@@ -508,14 +508,14 @@ impl Driver {
                 let admission = admission(&chosen, state, Priority::Knowledge, &request, &CancellationToken::new());
                 let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
                 let clock = self.shared.clock;
-                launch(&mut self.running, Done::Title(None), async move {
+                launch(&mut self.running, || Done::Title(None), async move {
                     Done::Title(titles::read(stream, &chosen, clock).await)
                 });
             }
         }
         if self.shared.hooks.any(HookPoint::AfterPrompt, None) {
             let (shared, session, workspace) = (Arc::clone(&self.shared), self.session, state.workspace.clone());
-            launch(&mut self.running, Done::Hooks(Vec::new()), async move {
+            launch(&mut self.running, || Done::Hooks(Vec::new()), async move {
                 let verdict = shared.hooks.prompt(HookPoint::AfterPrompt, session, workspace.as_ref(), "").await;
                 shared.tell_of(session, &verdict.troubles);
                 Done::Hooks(verdict.ran)
@@ -594,7 +594,7 @@ impl Driver {
         self.listen(chosen, request, admission);
     }
 
-    fn listen(&mut self, chosen: Chosen, request: Request, admission: Admission) {
+    fn listen(&mut self, chosen: Arc<Chosen>, request: Request, admission: Admission) {
         let state = self.machine.state();
         let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
         let listener = Listener {
@@ -603,8 +603,8 @@ impl Driver {
             workspace: state.workspace.clone(),
             mode: state.mode,
         };
-        let otherwise = call_failed(Failure::new(FailureKind::Unknown, INTERNAL));
-        launch(&mut self.running, otherwise, async move { Done::Model(listener.listen(stream, chosen).await) });
+        let otherwise = || call_failed(Failure::new(FailureKind::Unknown, INTERNAL));
+        launch(&mut self.running, otherwise, listener.listen(stream, chosen).map(Done::Model));
     }
 
     fn run_tool(&mut self, call: ToolCall, approved: bool) {
@@ -627,15 +627,15 @@ impl Driver {
         let progress = calls.iter().find(|progress| progress.call.id == call.id);
         let agreed = progress.and_then(|progress| progress.approved.as_ref()).map(|approval| approval.detail.clone());
         let shared = Arc::clone(&self.shared);
-        let output = Output {
-            text: format!("{INTERNAL} It may or may not have taken effect; check before doing it again."),
-            summary: format!("Call `{}`", call.name),
-            ..Output::default()
-        };
-        let otherwise = Done::Tool {
-            call: call.id.clone(),
+        let (id, name) = (call.id.clone(), call.name.clone());
+        let otherwise = move || Done::Tool {
+            call: id,
             outcome: Outcome::Failed,
-            output,
+            output: Output {
+                text: format!("{INTERNAL} It may or may not have taken effect; check before doing it again."),
+                summary: format!("Call `{name}`"),
+                ..Output::default()
+            },
             millis: 0,
             ran: Vec::new(),
             news: None,
@@ -678,13 +678,14 @@ impl Driver {
         let session = self.session;
         let workspace = self.machine.state().workspace.clone();
         let cancel = self.cancel_tools.clone();
-        let otherwise = Done::Prepared {
-            call: call.id.clone(),
+        let (id, name) = (call.id.clone(), call.name.clone());
+        let otherwise = move || Done::Prepared {
+            call: id,
             question,
             verdict: Verdict::Refuse {
                 outcome: Outcome::Failed,
                 text: format!("Not done: {INTERNAL}"),
-                summary: format!("Call `{}`", call.name),
+                summary: format!("Call `{name}`"),
             },
             ran: Vec::new(),
         };
@@ -727,7 +728,8 @@ impl Driver {
         let admission = admission(&chosen, state, Priority::User, &request, &self.cancel_model);
         let stream = self.shared.gate.stream(Arc::clone(&chosen.model), request, admission);
         let clock = self.shared.clock;
-        let otherwise = Done::Model(Input::Compacted(memory::extractive(&cut)));
+        let extract = memory::extractive(&cut);
+        let otherwise = || Done::Model(Input::Compacted(extract));
         launch(&mut self.running, otherwise, async move {
             let started = clock.now();
             let answer = titles::collect(stream).await;
@@ -747,8 +749,14 @@ impl Driver {
 }
 
 /// Begins something whose end is told in any case: if it panics, `otherwise` is what came of it.
-fn launch(running: &mut JoinSet<Done>, otherwise: Done, work: impl Future<Output = Done> + Send + 'static) {
-    running.spawn(async move { AssertUnwindSafe(work).catch_unwind().await.unwrap_or(otherwise) });
+///
+/// Not an `async` block, which would keep room for the work twice: where it comes in, and where it is done.
+fn launch(
+    running: &mut JoinSet<Done>,
+    otherwise: impl FnOnce() -> Done + Send + 'static,
+    work: impl Future<Output = Done> + Send + 'static,
+) {
+    running.spawn(AssertUnwindSafe(work).catch_unwind().map(|done| done.unwrap_or_else(|_| otherwise())));
 }
 
 const NO_MODEL: &str = "No model is set up for this session.";

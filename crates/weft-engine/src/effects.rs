@@ -78,7 +78,7 @@ pub struct Listener {
 
 impl Listener {
     /// The answer, or why there is none.
-    pub async fn listen(self, mut stream: ChunkStream, chosen: Chosen) -> Input {
+    pub async fn listen(self, mut stream: ChunkStream, chosen: Arc<Chosen>) -> Input {
         let started = self.shared.clock.now();
         let mut partial = Partial::new(usize::MAX);
         loop {

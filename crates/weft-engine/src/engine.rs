@@ -13,7 +13,7 @@ use weft_core::{
 };
 use weft_model::{Catalog, Gate};
 use weft_store::audit::Audit;
-use weft_store::{Commit, Options, Owner, Store, StoreError};
+use weft_store::{Owner, Store, StoreError};
 use weft_tool::jobs::News;
 use weft_tool::shadow::{self, Shadow, Shadows};
 use weft_tool::{Guard, GuardConfig, Toolbox};
@@ -33,7 +33,8 @@ use crate::models::Models;
 use crate::paths::Home;
 use crate::permissions::Permissions;
 use crate::renew::Renewed;
-use crate::setup::{NewSession, Setup};
+use crate::resident::Start;
+use crate::setup::{self, NewSession, Setup};
 use crate::skills::SkillTool;
 use crate::trouble::Troubles;
 use crate::watch::{Live, Piece, Watch, Window};
@@ -76,6 +77,7 @@ pub(crate) struct Shared {
     slots: Mutex<HashMap<SessionId, Slot>>,
     timers: Mutex<Timers>,
     timer_changed: Arc<Notify>,
+    start: Start,
 }
 
 /// A session that is in memory, or watched, or not yet begun.
@@ -143,19 +145,7 @@ impl Engine {
         });
         let (store, notice) = match setup.store {
             Some(store) => (store, None),
-            None => {
-                for folder in [&setup.home.data, &setup.home.state, &setup.home.config] {
-                    std::fs::create_dir_all(folder)
-                        .map_err(|source| EngineError::Home { path: folder.display().to_string(), source })?;
-                }
-                let opened = Store::open(Options {
-                    path: setup.home.database(),
-                    backups: setup.home.backups(),
-                    locks: setup.home.locks(),
-                    commit: Commit::Thread,
-                })?;
-                (opened.store, opened.notice.map(|notice| notice.to_string().into()))
-            }
+            None => setup::open_store(&setup.home)?,
         };
         let on_request = RequestTools::of(&setup.registry);
         let mut registry = setup.registry.with(Arc::new(SkillTool { home: setup.home.clone() }));
@@ -194,6 +184,7 @@ impl Engine {
             slots: Mutex::default(),
             timers: Mutex::default(),
             timer_changed: Arc::default(),
+            start: Start::default(),
         });
         Ok(Self { shared, notice })
     }
@@ -512,16 +503,24 @@ impl Engine {
     /// Hands an input to the session's driver, starting one if there is none, and waits until it is
     /// durable. Another process may have written meanwhile; then it is tried once more on what is
     /// there now.
-    pub(crate) async fn send(&self, session: SessionId, input: Input) -> Result<(), EngineError> {
+    pub(crate) fn send(
+        &self,
+        session: SessionId,
+        input: Input,
+    ) -> impl Future<Output = Result<(), EngineError>> + Send + use<'_> {
+        self.send_boxed(session, Box::new(input))
+    }
+
+    async fn send_boxed(&self, session: SessionId, input: Box<Input>) -> Result<(), EngineError> {
         match self.send_once(session, input.clone()).await {
             Err(EngineError::Store(StoreError::Stale { .. })) => self.send_once(session, input).await,
             other => other,
         }
     }
 
-    async fn send_once(&self, session: SessionId, input: Input) -> Result<(), EngineError> {
+    async fn send_once(&self, session: SessionId, input: Box<Input>) -> Result<(), EngineError> {
         let (reply, answer) = oneshot::channel();
-        let mut command = Command { input: Box::new(input), reply };
+        let mut command = Command { input, reply };
         loop {
             match self.shared.hand_over(session, command) {
                 None => break,
@@ -579,8 +578,8 @@ impl Shared {
         slot.seed = None;
         slot.starting = seed.as_ref().map(|seed| seed.started.clone());
         let title = seed.as_ref().is_some_and(|seed| seed.title);
-        let driver = Driver::new(Arc::clone(self), state, inbox, seed.map(|seed| seed.started), title);
-        tokio::spawn(driver.run());
+        let mut driver = Driver::new(Arc::clone(self), state, inbox, seed.map(|seed| seed.started), title);
+        tokio::spawn(async move { driver.run().await });
         Ok(())
     }
 
@@ -638,6 +637,7 @@ impl Shared {
 
     /// Shows a piece of an answer or of a tool's output, and keeps it for who joins later.
     pub fn stream(&self, session: SessionId, piece: Piece<'_>) {
+        self.start.give_back();
         if let Some(slot) = self.slots().get_mut(&session) {
             slot.window.stream(piece);
         }

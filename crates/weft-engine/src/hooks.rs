@@ -10,6 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use weft_core::event::HookRan;
@@ -109,7 +111,7 @@ impl Hooks {
     }
 
     pub async fn prompt(&self, point: HookPoint, session: SessionId, workspace: &Path, text: &str) -> Verdict {
-        self.run(point, None, session, workspace, json!({ "prompt": text })).await
+        self.run_apart(point, None, session, workspace, json!({ "prompt": text })).await
     }
 
     pub async fn tool(
@@ -121,7 +123,19 @@ impl Hooks {
         result: Option<&str>,
     ) -> Verdict {
         let payload = json!({ "tool": call.name, "input": call.input, "result": result });
-        self.run(point, Some(&call.name), session, workspace, payload).await
+        self.run_apart(point, Some(&call.name), session, workspace, payload).await
+    }
+
+    /// In memory of its own: most sessions have no hooks, and should not keep room for one.
+    fn run_apart<'a>(
+        &'a self,
+        point: HookPoint,
+        tool: Option<&'a str>,
+        session: SessionId,
+        workspace: &'a Path,
+        payload: Value,
+    ) -> BoxFuture<'a, Verdict> {
+        self.run(point, tool, session, workspace, payload).boxed()
     }
 
     async fn run(

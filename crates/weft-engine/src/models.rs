@@ -23,7 +23,7 @@ use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::lazy::{self, RequestTools};
 use crate::paths::Home;
-use crate::prompt::Prompt;
+use crate::prompt::{Prompt, Prompts};
 use crate::secrets::secrets;
 use crate::setup::{Env, Tape};
 use crate::skills::{self, Skills};
@@ -54,12 +54,12 @@ pub(crate) struct Models {
     /// The same, and the one that loads skills: where there are none it would only take room.
     tools_with_skills: Arc<[ToolSpec]>,
     clients: Mutex<HashMap<Arc<str>, Arc<dyn Model>>>,
+    prompts: Prompts,
     /// Is told when a key is taken out.
     pub witness: Option<Arc<AuditWitness>>,
 }
 
 /// Everything a turn's calls have in common.
-#[derive(Clone)]
 pub(crate) struct Chosen {
     pub name: ModelName,
     pub model: Arc<dyn Model>,
@@ -94,6 +94,7 @@ impl Models {
             tools: tools.iter().filter(|tool| tool.name != skills::TOOL).cloned().collect(),
             tools_with_skills: tools,
             clients: Mutex::default(),
+            prompts: Prompts::default(),
             witness: None,
         }
     }
@@ -174,15 +175,16 @@ impl Models {
     }
 
     /// Model, prompt and tools for a session's next turn.
-    pub fn choose(&self, shared: &Shared, state: &State) -> Result<Chosen, EngineError> {
+    pub fn choose(&self, shared: &Shared, state: &State) -> Result<Arc<Chosen>, EngineError> {
         self.choose_named(shared, state, &state.model)
     }
 
-    pub fn choose_named(&self, shared: &Shared, state: &State, name: &ModelName) -> Result<Chosen, EngineError> {
+    pub fn choose_named(&self, shared: &Shared, state: &State, name: &ModelName) -> Result<Arc<Chosen>, EngineError> {
         let workspace = state.workspace.as_ref();
         let agent = Agent::find(&state.agent, &shared.home, workspace)?;
         let skills = Skills::find(&shared.home, workspace);
-        let system = Prompt { agent: &agent, workspace, today: state.created_at, skills: &skills }.compose();
+        let prompt = Prompt { agent: &agent, workspace, today: state.created_at, skills: &skills };
+        let system = self.prompts.one(&prompt.compose());
         let ours = if skills.found.is_empty() { &self.tools } else { &self.tools_with_skills };
         let wanted = wanted(state, &agent);
         let (all, guard) = with_toolbox(shared, workspace, ours, &wanted);
@@ -194,7 +196,7 @@ impl Models {
         };
         let info = self.catalog.find(&name.provider, &name.model);
         let model = self.client(name, state)?;
-        Ok(Chosen { name: name.clone(), model, info, system, tools, role: agent.role, guard })
+        Ok(Arc::new(Chosen { name: name.clone(), model, info, system, tools, role: agent.role, guard }))
     }
 
     fn find(&self, name: &str) -> Option<&ProviderConfig> {

@@ -18,6 +18,6 @@ impl Engine {
     pub fn preamble(&self, session: SessionId) -> Result<Preamble, EngineError> {
         let state = self.state(session)?;
         let chosen = self.shared.models.choose(&self.shared, &state)?;
-        Ok(Preamble { system: chosen.system, tools: chosen.tools })
+        Ok(Preamble { system: Arc::clone(&chosen.system), tools: Arc::clone(&chosen.tools) })
     }
 }

@@ -1,8 +1,9 @@
 //! The system prompt: named parts with a size cap each, in a fixed order, so that it stays the same
 //! through a session and providers can cache it.
 
+use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use weft_core::Timestamp;
 
@@ -22,7 +23,7 @@ pub struct Prompt<'a> {
 }
 
 impl Prompt<'_> {
-    pub fn compose(&self) -> Arc<str> {
+    pub fn compose(&self) -> String {
         let mut text = self.agent.prompt.clone();
         text.push_str("\n\n<environment>\nfolder: ");
         text.push_str(&self.workspace.display().to_string());
@@ -45,7 +46,7 @@ impl Prompt<'_> {
             text.push_str("\n\n");
             text.push_str(&skills);
         }
-        text.into()
+        text
     }
 
     fn project(&self) -> Option<(&'static str, String)> {
@@ -67,6 +68,27 @@ impl Prompt<'_> {
             }
             Some((*name, kept))
         })
+    }
+}
+
+/// The prompts of late. Sessions of one folder have the same, which is then in memory once.
+#[derive(Default)]
+pub struct Prompts(Mutex<VecDeque<Arc<str>>>);
+
+impl Prompts {
+    const KEPT: usize = 16;
+
+    pub fn one(&self, text: &str) -> Arc<str> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept.iter().find(|known| ***known == *text) {
+            return Arc::clone(known);
+        }
+        if kept.len() >= Self::KEPT {
+            kept.pop_front();
+        }
+        let new: Arc<str> = text.into();
+        kept.push_back(Arc::clone(&new));
+        new
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use weft_core::{Limits, Mode, ModelName, SessionId};
 use weft_model::Model;
-use weft_store::Store;
+use weft_store::{Commit, Options, Store};
 use weft_tool::Registry;
 use weft_tool::discover::Discovery;
 use weft_tool::language::{Languages, Patience, with_own};
@@ -14,6 +14,7 @@ use weft_tool::toolbox::Toolbox;
 use crate::audit::NetworkLog;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::error::EngineError;
 use crate::flow::{Functions, Packed};
 use crate::keys::search_key;
 use crate::paths::Home;
@@ -42,6 +43,22 @@ pub struct Setup {
     pub functions: Vec<Arc<dyn Functions>>,
     /// Where sandboxes tell what they reached.
     pub network_log: NetworkLog,
+}
+
+/// Opens the log that lies in a home, with what a person should know about how that went. Who only
+/// looks at it needs no engine.
+pub fn open_store(home: &Home) -> Result<(Store, Option<Arc<str>>), EngineError> {
+    for folder in [&home.data, &home.state, &home.config] {
+        std::fs::create_dir_all(folder)
+            .map_err(|source| EngineError::Home { path: folder.display().to_string(), source })?;
+    }
+    let opened = Store::open(Options {
+        path: home.database(),
+        backups: home.backups(),
+        locks: home.locks(),
+        commit: Commit::Thread,
+    })?;
+    Ok((opened.store, opened.notice.map(|notice| notice.to_string().into())))
 }
 
 /// Looks up an environment variable.

@@ -30,7 +30,7 @@ const UNREADABLE: &str = "the beginning of this run cannot be read. Start it ane
 
 impl Staging {
     /// What the stage under way needs next.
-    pub fn next(&mut self, shared: &Shared, machine: &Machine, chosen: &Chosen) -> Work {
+    pub fn next(&mut self, shared: &Shared, machine: &Machine, chosen: &Arc<Chosen>) -> Work {
         self.prompt = None;
         match self.interpret(shared, machine, chosen) {
             Ok(Next::Work(work)) => work,
@@ -44,7 +44,7 @@ impl Staging {
     }
 
     /// The words of the model call that the stage is at. Worked out again after a crash or a retry.
-    pub fn prompt(&mut self, shared: &Shared, machine: &Machine, chosen: &Chosen) -> Result<StagePrompt, String> {
+    pub fn prompt(&mut self, shared: &Shared, machine: &Machine, chosen: &Arc<Chosen>) -> Result<StagePrompt, String> {
         if let Some(prompt) = self.prompt.clone() {
             return Ok(prompt);
         }
@@ -54,7 +54,7 @@ impl Staging {
         }
     }
 
-    fn interpret(&mut self, shared: &Shared, machine: &Machine, chosen: &Chosen) -> Result<Next, String> {
+    fn interpret(&mut self, shared: &Shared, machine: &Machine, chosen: &Arc<Chosen>) -> Result<Next, String> {
         let Some(run) = &machine.state().run else { return Err(UNREADABLE.to_owned()) };
         let around = Around { shared, machine, chosen, read: &self.read };
         if self.begun.as_ref().is_none_or(|(seq, ..)| *seq != run.began) {
@@ -109,16 +109,16 @@ fn effort(name: &str) -> Option<Effort> {
 struct Around<'a> {
     shared: &'a Shared,
     machine: &'a Machine,
-    chosen: &'a Chosen,
+    chosen: &'a Arc<Chosen>,
     read: &'a Mutex<HashMap<u64, Arc<Event>>>,
 }
 
 impl Around<'_> {
-    fn chosen(&self, uses: Option<&str>) -> Chosen {
+    fn chosen(&self, uses: Option<&str>) -> Arc<Chosen> {
         let named = uses.and_then(|name| name.parse().ok());
         named
             .and_then(|name| self.shared.models.choose_named(self.shared, self.machine.state(), &name).ok())
-            .unwrap_or_else(|| self.chosen.clone())
+            .unwrap_or_else(|| Arc::clone(self.chosen))
     }
 }
 

@@ -41,7 +41,7 @@ pub use ledger::{GroupBy, SpentScope, UsageFilter, UsageRow};
 pub use marks::{Cursor, MarkChange, Marked, MarkedFilter, Marks, SessionCounts, View};
 pub use opening::Notice;
 pub use ownership::Owner;
-pub use sessions::{ListFilter, SessionRow};
+pub use sessions::{ListFilter, SessionName, SessionRow};
 pub use snapshot::encode_snapshot;
 pub use store::{BackupCopy, Boundary, Commit, Opened, Options, Side, Store};
 pub use tail::Tail;

@@ -47,6 +47,18 @@ pub struct SessionRow {
     pub preview: Option<String>,
 }
 
+/// A session by its name. Small, since a list of names may be very long.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionName {
+    pub id: SessionId,
+    pub owner: Owner,
+    pub updated_at: Timestamp,
+    pub status: Status,
+    pub cost: Cost,
+    /// Its title, or the beginning of what was said first.
+    pub name: Option<Box<str>>,
+}
+
 pub(crate) const COLUMNS: &str = "id, seq, owner, created_at, updated_at, wake_at, status, turns, cost, tokens, asks, mode, \
     parent, forked, workspace, agent, model, title, preview";
 
@@ -59,6 +71,40 @@ const FEW: usize = 500;
 pub(crate) const NOT_A_CHILD: &str = "(parent IS NULL OR forked IS NOT NULL)";
 
 pub(crate) fn list(connection: &Connection, me: &Identity, filter: &ListFilter) -> Result<Vec<SessionRow>, StoreError> {
+    let (mut judge, mut models) = (Judge::new(me), Models::default());
+    let mut rows = listed(connection, COLUMNS, filter, |row| read(row, &mut judge, &mut models))?;
+    newest(&mut rows, filter, |row| row.updated_at);
+    Ok(rows)
+}
+
+pub(crate) fn names(
+    connection: &Connection,
+    me: &Identity,
+    filter: &ListFilter,
+) -> Result<Vec<SessionName>, StoreError> {
+    let mut judge = Judge::new(me);
+    let columns = "id, owner, updated_at, status, cost, coalesce(title, preview)";
+    let mut rows = listed(connection, columns, filter, |row| {
+        Ok(SessionName {
+            id: session_id(row.get(0)?),
+            owner: judge.owner(row.get(1)?)?,
+            updated_at: Timestamp(row.get(2)?),
+            status: status(row.get(3)?)?,
+            cost: Cost(unsigned(row.get(4)?)),
+            name: row.get_ref(5)?.as_str_or_null().map_err(rusqlite::Error::from)?.map(Box::from),
+        })
+    })?;
+    newest(&mut rows, filter, |row| row.updated_at);
+    Ok(rows)
+}
+
+/// What a filter leaves, as far as SQLite is to pick it: see [`newest`].
+fn listed<T>(
+    connection: &Connection,
+    columns: &str,
+    filter: &ListFilter,
+    read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+) -> Result<Vec<T>, StoreError> {
     let mut conditions = Vec::new();
     let mut values: Vec<&dyn ToSql> = Vec::new();
     if let Some(workspace) = &filter.workspace {
@@ -82,11 +128,13 @@ pub(crate) fn list(connection: &Connection, me: &Identity, filter: &ListFilter) 
     } else {
         "ORDER BY n DESC"
     };
-    let sql = format!("SELECT {COLUMNS} FROM sessions {clause} {order}");
-    let mut rows = collect(connection, me, &sql, values.as_slice())?;
-    rows.sort_by_key(|row| std::cmp::Reverse(row.updated_at));
+    let sql = format!("SELECT {columns} FROM sessions {clause} {order}");
+    each_row(connection, &sql, values.as_slice(), read)
+}
+
+fn newest<T>(rows: &mut Vec<T>, filter: &ListFilter, updated_at: impl Fn(&T) -> Timestamp) {
+    rows.sort_by_key(|row| std::cmp::Reverse(updated_at(row)));
     rows.truncate(filter.limit.unwrap_or(usize::MAX));
-    Ok(rows)
 }
 
 pub(crate) fn unfinished(connection: &Connection, me: &Identity) -> Result<Vec<SessionRow>, StoreError> {
@@ -169,13 +217,24 @@ pub(crate) fn collect_with<T>(
     with: impl Fn(&Row<'_>, SessionRow) -> Result<T, StoreError>,
 ) -> Result<Vec<T>, StoreError> {
     let (mut judge, mut models) = (Judge::new(me), Models::default());
+    each_row(connection, sql, values, |row| {
+        let session = read(row, &mut judge, &mut models)?;
+        with(row, session)
+    })
+}
+
+fn each_row<T>(
+    connection: &Connection,
+    sql: &str,
+    values: &[&dyn ToSql],
+    mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+) -> Result<Vec<T>, StoreError> {
     let mut select = connection.prepare_cached(sql)?;
     let mut rows = select.query(values)?;
     // Most homes hold fewer; growing step by step would copy the rows of a large one again and again.
     let mut found = Vec::with_capacity(ROOM);
     while let Some(row) = rows.next()? {
-        let session = read(row, &mut judge, &mut models)?;
-        found.push(with(row, session)?);
+        found.push(read(row)?);
     }
     Ok(found)
 }

@@ -18,7 +18,7 @@ use crate::opening::{Notice, Opening};
 use crate::ownership::{Census, Identity, Owner};
 use crate::reading;
 use crate::schema::{MIGRATIONS, known_version, migrate};
-use crate::sessions::{self, ListFilter, SessionRow};
+use crate::sessions::{self, ListFilter, SessionName, SessionRow};
 use crate::tail::{Tail, Watchers};
 use crate::words::{self, Hit};
 use crate::writer::{Work, Writer};
@@ -141,9 +141,10 @@ impl Store {
 
     /// Adds events. They are on disk when this returns, and once asked for they are written even if
     /// nobody waits for the answer.
-    pub async fn append(&self, append: Append) -> Result<(), StoreError> {
-        let prepared = Box::new(Prepared::new(append)?);
-        self.shared.writer.submit(Work::Append(prepared)).await
+    pub fn append(&self, append: Append) -> impl Future<Output = Result<(), StoreError>> + Send + use<'_> {
+        // Made ready here, so that a thousand that wait hold what is to be written and nothing else.
+        let prepared = Prepared::new(append).map(Box::new);
+        async move { self.shared.writer.submit(Work::Append(prepared?)).await }
     }
 
     /// Keeps what has been streamed so far under `key`, in place of what was kept before.
@@ -275,6 +276,11 @@ impl Store {
     /// Newest first.
     pub fn list(&self, filter: &ListFilter) -> Result<Vec<SessionRow>, StoreError> {
         self.shared.database.read(|connection| sessions::list(connection, &self.shared.me, filter))
+    }
+
+    /// As [`Store::list`], with nothing but what a list of names shows.
+    pub fn names(&self, filter: &ListFilter) -> Result<Vec<SessionName>, StoreError> {
+        self.shared.database.read(|connection| sessions::names(connection, &self.shared.me, filter))
     }
 
     /// What a crash left: sessions under way that nobody alive works on.

@@ -19,7 +19,7 @@ use crate::show::transcript::Transcript;
 use crate::show::units::duration;
 use crate::show::width::wrap;
 use crate::spoken::Spoken;
-use crate::{out, resident, show};
+use crate::{out, show};
 
 /// How many events are read from the log at a time.
 pub const PAGE: usize = 500;
@@ -131,7 +131,6 @@ impl Headless {
     async fn look_on(mut self) -> anyhow::Result<Exit> {
         let mut interrupts = [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?];
         let mut stopping = false;
-        let mut start = resident::Start::new();
         loop {
             tokio::select! {
                 biased;
@@ -151,9 +150,6 @@ impl Headless {
                 }
                 live = self.watch.next() => match live {
                     Some(live) => {
-                        if !matches!(live, Live::Event(_)) {
-                            start.give_back();
-                        }
                         if let Some(exit) = self.show(live)? {
                             return Ok(if stopping { Exit::Interrupted } else { exit });
                         }

@@ -13,7 +13,6 @@ mod open;
 mod out;
 mod past;
 mod research_args;
-mod resident;
 mod serve_args;
 mod show;
 mod size;

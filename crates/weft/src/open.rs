@@ -10,6 +10,7 @@ use weft_engine::{Clock, Engine, Home, Loaded, NewSession, Setup, Tape};
 use weft_knowledge::{Places, Shelf};
 use weft_model::cassette::Cassette;
 use weft_research::Corpora;
+use weft_store::Store;
 use weft_tool::{Registry, Toolbox};
 
 use crate::args::{ChatArgs, WorkArgs};
@@ -72,7 +73,7 @@ pub fn open(tape: Option<Tape>) -> anyhow::Result<Opened> {
     let home = Home::from_env();
     let loaded = settings(&home, &workspace()?)?;
     let opened = open_silently(home, loaded, tape)?;
-    tell_notice(&opened);
+    tell_notice(opened.engine.notice());
     Ok(opened)
 }
 
@@ -81,19 +82,29 @@ pub fn open_to_look() -> anyhow::Result<Opened> {
     let home = Home::from_env();
     let loaded = settings_or_defaults(&home, &workspace()?);
     let opened = open_silently(home, loaded, None)?;
-    tell_notice(&opened);
-    tell_warnings(&opened);
+    tell_notice(opened.engine.notice());
+    tell_warnings(&opened.warnings);
     Ok(opened)
 }
 
-fn tell_notice(opened: &Opened) {
-    if let Some(notice) = opened.engine.notice() {
+/// Opens the log alone: models and tools have no part in a list.
+pub fn store_to_look() -> anyhow::Result<Store> {
+    let home = Home::from_env();
+    let loaded = settings_or_defaults(&home, &workspace()?);
+    let (store, notice) = weft_engine::open_store(&home)?;
+    tell_notice(notice.as_deref());
+    tell_warnings(&loaded.warnings);
+    Ok(store)
+}
+
+fn tell_notice(notice: Option<&str>) {
+    if let Some(notice) = notice {
         out::tell(&show::rows::problem(notice, &out::look_stderr()));
     }
 }
 
-fn tell_warnings(opened: &Opened) {
-    for warning in &opened.warnings {
+fn tell_warnings(warnings: &[String]) {
+    for warning in warnings {
         out::tell(&show::rows::note(warning, &out::look_stderr()));
     }
 }
@@ -124,7 +135,7 @@ pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::
 /// Opens everything and tells what the person should know about it.
 pub fn open_aloud(work: &WorkArgs) -> anyhow::Result<Opened> {
     let opened = open(tape(work)?)?;
-    tell_warnings(&opened);
+    tell_warnings(&opened.warnings);
     Ok(opened)
 }
 

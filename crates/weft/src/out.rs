@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use serde_json::{Map, Value};
 use weft_core::{Cost, Recorded};
 
+use crate::show::columns::Columns;
 use crate::show::style::{Line, Look, render_all};
 
 pub fn stdout(text: &str) {
@@ -26,13 +27,15 @@ pub fn print(lines: &[Line]) {
     stdout(&render_all(lines, &look_stdout()));
 }
 
-/// As [`print`], for lines that are made one by one.
-pub fn print_each(lines: impl Iterator<Item = Line>) {
-    let look = look_stdout();
-    let mut text = String::new();
-    for line in lines {
-        line.render_to(&look, &mut text);
-        text.push('\n');
+/// A list, piece by piece: whoever reads it works meanwhile.
+pub fn print_columns<const N: usize>(mut columns: Columns<N>) {
+    const PIECE: usize = 60 * 1024;
+    let mut text = String::with_capacity(PIECE + PIECE / 16);
+    while columns.render_next(&mut text) {
+        if text.len() >= PIECE {
+            stdout(&text);
+            text.clear();
+        }
     }
     stdout(&text);
 }

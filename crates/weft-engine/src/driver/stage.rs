@@ -1,5 +1,7 @@
 //! What the driver does for a flow: asks what a stage needs next, and makes its model calls.
 
+use std::sync::Arc;
+
 use tokio_util::sync::CancellationToken;
 use weft_core::flow::Work;
 use weft_core::{Failure, FailureKind};
@@ -16,7 +18,7 @@ impl Driver {
         }
     }
 
-    pub(super) fn call_for_stage(&mut self, usual: &Chosen) {
+    pub(super) fn call_for_stage(&mut self, usual: &Arc<Chosen>) {
         let prompt = match self.staging.prompt(&self.shared, &self.machine, usual) {
             Ok(prompt) => prompt,
             Err(message) => {
@@ -28,7 +30,7 @@ impl Driver {
         let state = self.machine.state();
         let named = prompt.uses.as_deref().and_then(|name| name.parse().ok());
         let chosen = named.and_then(|name| self.shared.models.choose_named(&self.shared, state, &name).ok());
-        let chosen = chosen.unwrap_or_else(|| usual.clone());
+        let chosen = chosen.unwrap_or_else(|| Arc::clone(usual));
         self.cancel_model = CancellationToken::new();
         self.cancel_tools = CancellationToken::new();
         let turn = state.turn.as_ref().map(|turn| u64::from(turn.number));

@@ -39,7 +39,7 @@ impl Call {
     pub(super) async fn next(mut self) -> Option<(Chunk, Self)> {
         loop {
             self = match self {
-                Self::Prepared { shared, request } => Self::begin(shared, *request).await,
+                Self::Prepared { shared, request } => Self::begin(shared, request).await,
                 Self::Answering(mut answering) => match answering.out.take() {
                     Some(chunk) => return Some((chunk, Self::Answering(answering))),
                     None => answering.read().await,
@@ -52,13 +52,16 @@ impl Call {
         }
     }
 
-    async fn begin(shared: Arc<Shared>, request: Request) -> Self {
+    async fn begin(shared: Arc<Shared>, request: Box<Request>) -> Self {
         let round = request.messages.last().map_or(0, |entry| entry.seq);
         let sent = shared.send(&request).boxed().await;
         // The conversation is not needed any more and may be large.
         drop(request);
         match sent {
-            Ok(response) => Answering::begin(shared, response, round).await,
+            Ok(response) if is_of(&response, "application/json") => {
+                Box::pin(Answering::document(shared, response, round)).await
+            }
+            Ok(response) => Answering::begin(shared, response, round),
             Err(failure) => Self::failed(failure),
         }
     }
@@ -69,24 +72,26 @@ impl Call {
 }
 
 impl Answering {
-    async fn begin(shared: Arc<Shared>, response: Response, round: u64) -> Call {
+    fn begin(shared: Arc<Shared>, response: Response, round: u64) -> Call {
         let mut out = Outbox::new(Arc::clone(shared.endpoint.provider()), shared.endpoint.key().cloned());
-        let mut parser = shared.config.protocol.parser(round);
-        let kind = response.headers().get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
-        if kind.starts_with("text/html") {
+        if is_of(&response, "text/html") {
             out.garbled("a web page; check its base URL", None);
             return Call::Leaving(out.into_rest());
         }
-        if kind.starts_with("application/json") {
-            return match shared.endpoint.read_up_to(response, MAX_DOCUMENT).await {
-                Ok(body) => {
-                    read_document(parser.as_mut(), &body, &mut out);
-                    Call::Leaving(out.into_rest())
-                }
-                Err(failure) => Call::failed(failure),
-            };
-        }
+        let parser = shared.config.protocol.parser(round);
         Call::Answering(Box::new(Self { shared, response, sse: SseParser::default(), parser, out }))
+    }
+
+    /// The whole answer in one piece, from a server that does not stream.
+    async fn document(shared: Arc<Shared>, response: Response, round: u64) -> Call {
+        let mut out = Outbox::new(Arc::clone(shared.endpoint.provider()), shared.endpoint.key().cloned());
+        match shared.endpoint.read_up_to(response, MAX_DOCUMENT).await {
+            Ok(body) => {
+                read_document(shared.config.protocol.parser(round).as_mut(), &body, &mut out);
+                Call::Leaving(out.into_rest())
+            }
+            Err(failure) => Call::failed(failure),
+        }
     }
 
     /// Reads until there is something to say.
@@ -112,6 +117,11 @@ impl Answering {
         }
         Call::Leaving(out.into_rest())
     }
+}
+
+fn is_of(response: &Response, kind: &str) -> bool {
+    let said = response.headers().get("content-type").and_then(|value| value.to_str().ok());
+    said.is_some_and(|said| said.starts_with(kind))
 }
 
 pub(super) fn read_bytes(sse: &mut SseParser, parser: &mut dyn Parser, bytes: &[u8], out: &mut Outbox) {

@@ -8,11 +8,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::Full;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response};
 use weft_core::{Failure, FailureKind};
 
+use super::body::Body;
 use super::refusal;
 use super::secret::{Secret, scrub};
 
@@ -70,46 +70,62 @@ impl Endpoint {
 
     /// Sends a JSON body and waits for the answer to begin. An answer that is not a success is read
     /// and becomes a failure.
-    pub(super) async fn post(
+    ///
+    /// Not an `async fn`, and so are the others here: what such a function is given stays in memory until
+    /// it ends, and thousands of calls may wait for their answers.
+    pub(super) fn post(
         &self,
         path: &str,
         auth: Option<(HeaderName, HeaderValue)>,
         fixed: &[(&'static str, &'static str)],
-        body: Vec<u8>,
-    ) -> Result<Response, Failure> {
-        // Given away: as plain bytes the client would keep a copy until the answer begins.
-        let body = reqwest::Body::wrap(Full::new(Bytes::from(body)));
-        let request = self.client()?.post(format!("{}{path}", self.base_url)).body(body);
-        let request = request.header("content-type", "application/json").header("accept", "text/event-stream");
-        self.send(request, auth, fixed).await
+        body: Body,
+    ) -> impl Future<Output = Result<Response, Failure>> + Send + use<'_> {
+        // Given away: plain bytes the client would keep until the answer begins.
+        let body = reqwest::Body::wrap(body);
+        let request = self.client().map(|client| {
+            let request = client.post(format!("{}{path}", self.base_url)).body(body);
+            request.header("content-type", "application/json").header("accept", "text/event-stream")
+        });
+        self.send(request, auth, fixed)
     }
 
     /// Asks for a document. Failures are those of [`Endpoint::post`].
-    pub(super) async fn get(
+    pub(super) fn get(
         &self,
         path: &str,
         auth: Option<(HeaderName, HeaderValue)>,
         fixed: &[(&'static str, &'static str)],
-    ) -> Result<Response, Failure> {
-        let request = self.client()?.get(format!("{}{path}", self.base_url)).header("accept", "application/json");
-        self.send(request, auth, fixed).await
+    ) -> impl Future<Output = Result<Response, Failure>> + Send + use<'_> {
+        let request = self
+            .client()
+            .map(|client| client.get(format!("{}{path}", self.base_url)).header("accept", "application/json"));
+        self.send(request, auth, fixed)
     }
 
-    async fn send(
+    fn send(
         &self,
-        mut request: RequestBuilder,
+        request: Result<RequestBuilder, Failure>,
         auth: Option<(HeaderName, HeaderValue)>,
         fixed: &[(&'static str, &'static str)],
+    ) -> impl Future<Output = Result<Response, Failure>> + Send + use<'_> {
+        let request = request.map(|mut request| {
+            for (name, value) in fixed {
+                request = request.header(*name, *value);
+            }
+            if let Some((name, value)) = auth {
+                request = request.header(name, value);
+            }
+            // The user's own headers come last: they win.
+            request.headers(self.headers.clone()).send()
+        });
+        self.answer_to(request)
+    }
+
+    async fn answer_to(
+        &self,
+        sent: Result<impl Future<Output = reqwest::Result<Response>>, Failure>,
     ) -> Result<Response, Failure> {
-        for (name, value) in fixed {
-            request = request.header(*name, *value);
-        }
-        if let Some((name, value)) = auth {
-            request = request.header(name, value);
-        }
-        // The user's own headers come last: they win.
-        request = request.headers(self.headers.clone());
-        let response = match tokio::time::timeout(self.idle, request.send()).await {
+        let response = match tokio::time::timeout(self.idle, sent?).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(self.not_reached(error)),
             Err(_) => return Err(self.silent()),
@@ -117,10 +133,14 @@ impl Endpoint {
         if response.status().is_success() {
             return Ok(response);
         }
+        Err(Box::pin(self.refusal(response)).await)
+    }
+
+    async fn refusal(&self, response: Response) -> Failure {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let body = self.read_up_to(response, MAX_ERROR_BODY).await.unwrap_or_default();
-        Err(refusal::from_response(&self.provider, status, &headers, &body, self.key.as_ref()))
+        refusal::from_response(&self.provider, status, &headers, &body, self.key.as_ref())
     }
 
     /// The next bytes of an answer, or `None` at its end.

@@ -9,6 +9,7 @@
 //! [`refusal`] understands errors.
 
 mod anthropic;
+mod body;
 mod builtin;
 mod call;
 mod chat;
@@ -43,6 +44,7 @@ pub use secret::Secret;
 
 use crate::catalog::Catalog;
 use crate::model::{ChunkStream, Model, Request};
+use body::Body;
 use call::Call;
 use draft::Parser;
 use forgotten::Forgotten;
@@ -223,7 +225,7 @@ impl HttpModel {
 
     /// The request's body as it would be sent now.
     pub fn body(&self, request: &Request) -> Vec<u8> {
-        self.shared.body(request)
+        self.shared.body(request).whole()
     }
 }
 
@@ -241,7 +243,7 @@ impl Model for HttpModel {
 }
 
 impl Shared {
-    fn body(&self, request: &Request) -> Vec<u8> {
+    fn body(&self, request: &Request) -> Body {
         let info = self.catalog.find(&self.config.name, &request.model);
         let forget = self.forgotten.upto(request.session);
         wire::body(self.config.protocol, request, &info, self.endpoint.base_url(), &self.heads, forget)

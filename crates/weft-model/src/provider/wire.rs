@@ -1,18 +1,20 @@
 //! Request bodies, put together from parts that are written once.
 //!
 //! A message is written as JSON the first time it is sent to a protocol and kept in its entry; the
-//! system prompt and the tools are kept per protocol client. A round therefore writes what is new
-//! and copies the rest, in one buffer of the right size.
+//! system prompt and the tools are kept per protocol client and shared by all requests. A round
+//! therefore writes what is new and copies the other messages, in one buffer of the right size.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 use weft_core::message::{Image, calls_of};
 use weft_core::{CallId, Entry, Message, Part, ToolCall, ToolResult, UserPart};
 
+use super::body::Body;
 use super::{Protocol, anthropic, chat, gemini, responses};
 use crate::catalog::ModelInfo;
 use crate::model::{Request, ToolSpec};
@@ -66,19 +68,19 @@ pub(super) struct Heads(Mutex<VecDeque<Head>>);
 struct Head {
     system: Arc<str>,
     tools: Arc<[ToolSpec]>,
-    json: Arc<str>,
+    json: Bytes,
 }
 
 impl Heads {
-    fn get(&self, protocol: Protocol, request: &Request) -> Arc<str> {
+    fn get(&self, protocol: Protocol, request: &Request) -> Bytes {
         let mut heads = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         // Sessions in one workspace have the same prompt, each its own copy. Held, so that no other
         // tools can come to lie at the same address.
         let known = heads.iter().find(|head| head.system == request.system && Arc::ptr_eq(&head.tools, &request.tools));
         if let Some(head) = known {
-            return Arc::clone(&head.json);
+            return head.json.clone();
         }
-        let json: Arc<str> = match protocol {
+        let json: Bytes = match protocol {
             Protocol::Anthropic => anthropic::head(&request.system, &request.tools),
             Protocol::Responses => responses::head(&request.system, &request.tools),
             Protocol::Chat => chat::head(&request.system, &request.tools),
@@ -91,7 +93,7 @@ impl Heads {
         heads.push_back(Head {
             system: Arc::clone(&request.system),
             tools: Arc::clone(&request.tools),
-            json: Arc::clone(&json),
+            json: json.clone(),
         });
         json
     }
@@ -105,7 +107,7 @@ pub(super) fn body(
     base_url: &str,
     heads: &Heads,
     forget: Option<u64>,
-) -> Vec<u8> {
+) -> Body {
     let settings = match protocol {
         Protocol::Anthropic => anthropic::settings(request, info),
         Protocol::Responses => responses::settings(request, info),
@@ -120,8 +122,13 @@ pub(super) fn body(
     };
     let size: usize = messages.iter().map(|fragment| fragment.json.len() + 1).sum();
     let spare = 2 * anthropic::CACHE_CONTROL.len() + 8;
-    let mut json = Json(Vec::with_capacity(settings.len() + head.len() + size + spare));
-    json.raw("{").raw(&settings).next_item().raw(&head);
+    let mut first = Json(Vec::with_capacity(settings.len() + 2));
+    first.raw("{").raw(&settings).next_item();
+    let mut json = Json(Vec::with_capacity(size + spare));
+    // Some protocols have the system prompt as the first message.
+    if !messages.is_empty() && !head.ends_with(b"[") {
+        json.raw(",");
+    }
     for (index, fragment) in messages.iter().enumerate() {
         json.next_item();
         match breakpoints.contains(&Some(index)).then(|| anthropic::split_for_breakpoint(&fragment.json)).flatten() {
@@ -130,7 +137,7 @@ pub(super) fn body(
         };
     }
     json.raw("]}");
-    json.0
+    Body::new([first.0.into(), head, json.0.into()])
 }
 
 /// One message, written.

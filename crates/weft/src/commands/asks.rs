@@ -37,7 +37,7 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
         let folder = if row.workspace == here { "here".to_owned() } else { in_home(&row.workspace) };
         [row.ask.id.to_string(), row.session.to_string(), ago(row.raised_at, now), clean_row(&folder), about(&row.ask)]
     });
-    out::print_each(columns(&["ask", "session", "raised", "folder", "question"], rows, &out::look_stdout()));
+    out::print_columns(columns(&["ask", "session", "raised", "folder", "question"], rows, &out::look_stdout()));
     let look = out::look_stderr();
     for row in &asks {
         out::tell(&note(&how_to_answer(&row.ask), &look));

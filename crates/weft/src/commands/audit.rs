@@ -76,7 +76,7 @@ fn table(entries: &[Recorded]) {
         ]
     });
     let head = ["time (UTC)", "severity", "outcome", "event", "action", "session", "target"];
-    out::print_each(columns(&head, cells, &out::look_stdout()));
+    out::print_columns(columns(&head, cells, &out::look_stdout()));
 }
 
 fn csv(entries: &[Recorded]) {

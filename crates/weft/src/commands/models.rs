@@ -48,7 +48,7 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
         let (input, output) = prices(info);
         [clean_row(&format!("{provider}/{model}")), grouped(info.window), input, output, key(provider).to_owned()]
     });
-    out::print_each(columns(&["model", " window", " in $/M", " out $/M", "key"], rows, &look));
+    out::print_columns(columns(&["model", " window", " in $/M", " out $/M", "key"], rows, &look));
     let words = format!(
         "The default here is `{}`. Other models of a provider work too: `--model PROVIDER/MODEL`.",
         opened.engine.default_model()

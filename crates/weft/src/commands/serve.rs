@@ -157,7 +157,7 @@ fn tokens(command: TokensCommand) -> anyhow::Result<Exit> {
                 let made = row.created_at.map_or_else(|| "at the first start".to_owned(), moment);
                 [row.name, made]
             });
-            out::print_each(columns(&["name", "made"], rows, &out::look_stdout()));
+            out::print_columns(columns(&["name", "made"], rows, &out::look_stdout()));
         }
         TokensCommand::Add { name } => {
             let token = tokens.add(&name, Clock::System.now())?;

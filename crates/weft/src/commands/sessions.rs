@@ -1,12 +1,13 @@
 //! `weft sessions`: list, show, fork and delete; export and import are in [`super::transfer`].
 
+use std::borrow::Cow;
 use std::io::{BufRead, IsTerminal};
 
 use serde_json::json;
 use weft_core::event::Event;
 use weft_core::{SessionId, Status};
-use weft_engine::Engine;
-use weft_store::{ListFilter, Owner, SessionRow};
+use weft_engine::{Clock, Engine};
+use weft_store::{ListFilter, Owner, SessionName, SessionRow};
 
 use crate::args::SessionsCommand;
 use crate::commands::transfer;
@@ -15,7 +16,7 @@ use crate::headless::PAGE;
 use crate::open::{self, Opened};
 use crate::out;
 use crate::show::card::{CardView, card_lines};
-use crate::show::clean::clean_row;
+use crate::show::clean::{as_row, clean_row};
 use crate::show::columns::{Columns, columns};
 use crate::show::rows::note;
 use crate::show::style::{BOLD, DIM, Line, Look};
@@ -23,38 +24,53 @@ use crate::show::transcript::Transcript;
 use crate::show::units::{ago, moment};
 
 pub async fn run(command: SessionsCommand) -> anyhow::Result<Exit> {
-    let opened = open::open_to_look()?;
-    let find = |prefix: &str| opened.engine.store().find(prefix);
     match command {
         SessionsCommand::List { all, workspace, json, limit } => {
             let workspace = match (all, workspace) {
                 (true, _) => None,
-                (false, Some(folder)) => Some(std::path::absolute(folder)?.to_string_lossy().into_owned()),
-                (false, None) => Some(opened.workspace_name()),
+                (false, Some(folder)) => Some(std::path::absolute(folder)?),
+                (false, None) => Some(open::workspace()?),
             };
-            list(&opened, workspace, json, limit)
+            list(workspace.map(|folder| folder.to_string_lossy().into_owned()), json, limit)
         }
-        SessionsCommand::Show { session, events, json } => show(&opened.engine, find(&session)?, events, json),
+        SessionsCommand::Show { session, events, json } => {
+            let (opened, session) = open_at(&session)?;
+            show(&opened.engine, session, events, json)
+        }
         SessionsCommand::Fork { session, at } => {
-            let fork = opened.fork(find(&session)?, at).await?;
+            let (opened, session) = open_at(&session)?;
+            let fork = opened.fork(session, at).await?;
             out::stdout(&format!("{fork}\n"));
             out::tell(&note(&format!("Go on in the copy with: `weft --session {fork}`"), &out::look_stderr()));
             Ok(Exit::Done)
         }
-        SessionsCommand::Export { session, output } => transfer::export(&opened, find(&session)?, output.as_deref()),
-        SessionsCommand::Import { file } => transfer::import(&opened, &file).await,
-        SessionsCommand::Delete { session, yes } => delete(&opened, find(&session)?, yes).await,
+        SessionsCommand::Export { session, output } => {
+            let (opened, session) = open_at(&session)?;
+            transfer::export(&opened, session, output.as_deref())
+        }
+        SessionsCommand::Import { file } => transfer::import(&open::open_to_look()?, &file).await,
+        SessionsCommand::Delete { session, yes } => {
+            let (opened, session) = open_at(&session)?;
+            delete(&opened, session, yes).await
+        }
     }
 }
 
-fn list(opened: &Opened, workspace: Option<String>, json: bool, limit: usize) -> anyhow::Result<Exit> {
+fn open_at(prefix: &str) -> anyhow::Result<(Opened, SessionId)> {
+    let opened = open::open_to_look()?;
+    let session = opened.engine.store().find(prefix)?;
+    Ok((opened, session))
+}
+
+fn list(workspace: Option<String>, json: bool, limit: usize) -> anyhow::Result<Exit> {
     let everywhere = workspace.is_none();
     let filter = ListFilter { workspace, limit: Some(limit), ..ListFilter::default() };
-    let rows = opened.engine.store().list(&filter)?;
+    let store = open::store_to_look()?;
     if json {
-        rows.iter().for_each(|row| out::json_line(&as_json(row)));
+        store.list(&filter)?.iter().for_each(|row| out::json_line(&as_json(row)));
         return Ok(Exit::Done);
     }
+    let rows = store.names(&filter)?;
     if rows.is_empty() {
         let words = if everywhere {
             "There are no sessions yet."
@@ -64,36 +80,39 @@ fn list(opened: &Opened, workspace: Option<String>, json: bool, limit: usize) ->
         out::print(&note(words, &out::look_stdout()));
         return Ok(Exit::Done);
     }
-    let now = opened.engine.clock().now();
-    out::print_each(session_rows(&rows, now, &out::look_stdout()));
+    out::print_columns(session_rows(&rows, Clock::System.now(), &out::look_stdout()));
     Ok(Exit::Done)
 }
 
 /// Sessions as a list, also for the chat.
-pub fn session_rows(rows: &[SessionRow], now: weft_core::Timestamp, look: &Look) -> Columns<5> {
+pub fn session_rows(rows: &[SessionName], now: weft_core::Timestamp, look: &Look) -> Columns<5> {
     let cells = rows.iter().map(|row| {
-        [row.id.to_string(), state_word(row).to_owned(), ago(row.updated_at, now), row.cost.to_string(), name(row)]
+        let (id, changed, cost) = (row.id.to_string(), ago(row.updated_at, now), row.cost.to_string());
+        let name = as_row(row.name.as_deref().unwrap_or(NOTHING_SAID));
+        [id.into(), state_word(row.status, row.owner).into(), changed.into(), cost.into(), name]
     });
-    columns(&["session", "state", "changed", " cost", "about"], cells, look)
+    columns::<5, Cow<'_, str>>(&["session", "state", "changed", " cost", "about"], cells, look)
 }
+
+const NOTHING_SAID: &str = "(nothing said yet)";
 
 /// What a person calls it.
 pub fn name(row: &SessionRow) -> String {
-    clean_row(row.title.as_deref().or(row.preview.as_deref()).unwrap_or("(nothing said yet)"))
+    clean_row(row.title.as_deref().or(row.preview.as_deref()).unwrap_or(NOTHING_SAID))
 }
 
-const fn state_word(row: &SessionRow) -> &'static str {
-    match (row.status, row.owner) {
+const fn state_word(status: Status, owner: Owner) -> &'static str {
+    match (status, owner) {
         (Status::Running, Owner::Me | Owner::Alive { .. }) => "running",
         (Status::Running, Owner::Nobody | Owner::Dead) => "unfinished",
-        (Status::Idle | Status::Waiting | Status::Failed, _) => row.status.name(),
+        (Status::Idle | Status::Waiting | Status::Failed, _) => status.name(),
     }
 }
 
 fn as_json(row: &SessionRow) -> serde_json::Value {
     json!({
         "id": row.id,
-        "state": state_word(row),
+        "state": state_word(row.status, row.owner),
         "title": row.title,
         "preview": row.preview,
         "workspace": row.workspace,

@@ -193,7 +193,7 @@ fn list(opened: &Opened, trust: &Trust, json: bool) {
             let does = clean_row(&config.in_words());
             [config.name.clone(), config.kind().to_owned(), place(config).to_owned(), state(config).to_owned(), does]
         });
-        out::print_each(columns(&["name", "kind", "from", "state", "does"], rows, &out::look_stdout()));
+        out::print_columns(columns(&["name", "kind", "from", "state", "does"], rows, &out::look_stdout()));
     }
     opened.warnings.iter().for_each(|warning| tell(warning));
 }
@@ -216,7 +216,7 @@ async fn test(source: &Arc<Source>) -> anyhow::Result<Exit> {
         let words = naming::clean(tool.description.as_deref().unwrap_or_default(), 200);
         [name, clean_row(&words)]
     });
-    out::print_each(columns(&["tool", "in its own words"], rows, &out::look_stdout()));
+    out::print_columns(columns(&["tool", "in its own words"], rows, &out::look_stdout()));
     let resources = connection.resources().await.map_or(0, |resources| resources.len());
     if resources + listing.prompts.len() > 0 {
         tell(&format!("It also has {resources} resources and {} prompts.", listing.prompts.len()));

@@ -1,6 +1,8 @@
 //! Makes text from models, tools and files safe to print: no escape sequences, no control
 //! characters, nothing that moves the cursor or reorders what a person reads.
 
+use std::borrow::Cow;
+
 use super::width::is_plain;
 
 /// Takes text in pieces, as it streams: a sequence that is cut in two is still removed whole.
@@ -97,8 +99,15 @@ pub fn visible(text: &str) -> String {
 
 /// A text as one row: newlines become spaces.
 pub fn clean_row(text: &str) -> String {
-    if is_plain(text) && text.trim_ascii().len() == text.len() && !text.contains("  ") {
-        return text.to_owned();
+    as_row(text).into_owned()
+}
+
+/// As [`clean_row`], and most texts are one already.
+pub fn as_row(text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let has_gap = || bytes.iter().zip(bytes.iter().skip(1)).any(|pair| pair == (&b' ', &b' '));
+    if is_plain(text) && text.trim_ascii().len() == text.len() && !has_gap() {
+        return Cow::Borrowed(text);
     }
     let text = clean(text);
     let mut row = String::with_capacity(text.len());
@@ -108,5 +117,5 @@ pub fn clean_row(text: &str) -> String {
         }
         row.push_str(word);
     }
-    row
+    Cow::Owned(row)
 }

@@ -365,7 +365,7 @@ impl Room {
             Slash::Sessions | Slash::Resume(None) => {
                 let workspace = Some(self.opened.workspace_name());
                 let rows =
-                    engine.store().list(&ListFilter { workspace, limit: Some(LISTED), ..ListFilter::default() })?;
+                    engine.store().names(&ListFilter { workspace, limit: Some(LISTED), ..ListFilter::default() })?;
                 let lines = session_rows(&rows, engine.clock().now(), &self.narrow());
                 self.chat.print(lines.into_iter().map(|line| line.indented(GUTTER)).collect());
                 self.chat.remark("`/resume ID` goes on with one of them.");

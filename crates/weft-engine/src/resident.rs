@@ -7,24 +7,29 @@
 //! constants and nothing else; the kernel still has them at hand and maps again what is needed.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The first answer ends one start, the first command another, and some of it runs twice.
 const TIMES: u8 = 4;
 
 /// What is still to be given back of a start.
 pub struct Start {
-    left: u8,
+    left: AtomicU8,
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Self { left: AtomicU8::new(TIMES) }
+    }
 }
 
 impl Start {
-    pub const fn new() -> Self {
-        Self { left: TIMES }
-    }
-
     /// Call it when something of the start is over and the process waits for something else.
-    pub fn give_back(&mut self) {
-        if self.left > 0 {
-            self.left -= 1;
+    pub fn give_back(&self) {
+        let one_less = |left: u8| left.checked_sub(1);
+        if self.left.load(Ordering::Relaxed) > 0
+            && self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+        {
             give_back();
         }
     }
