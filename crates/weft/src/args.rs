@@ -69,7 +69,7 @@ pub struct WorkArgs {
     #[arg(long, value_name = "N")]
     pub max_rounds: Option<u32>,
     /// Stop a turn that has cost this much, in US dollars
-    #[arg(long, value_name = "USD", value_parser = dollars)]
+    #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
     pub max_cost: Option<f64>,
     /// Record the conversation with the model to a file
     #[arg(long, value_name = "FILE", env = "WEFT_RECORD", conflicts_with = "replay")]

@@ -5,7 +5,7 @@
 //! outputs are what came with it, kept in its own folder, and nothing else is read for it.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -154,8 +154,10 @@ fn read_log(file: &Path) -> anyhow::Result<Log> {
     };
     let mut lines = reader.lines().enumerate();
     let place = |number: usize| format!("{name}:{}", number + 1);
+    // What is no text is no header either.
     let header = match lines.next() {
-        Some((_, line)) => serde_json::from_str::<Value>(&line?).unwrap_or_default(),
+        Some((_, Err(error))) if error.kind() != ErrorKind::InvalidData => return Err(error.into()),
+        Some((_, line)) => serde_json::from_str::<Value>(&line.unwrap_or_default()).unwrap_or_default(),
         None => Value::Null,
     };
     if header.get("weft").and_then(Value::as_str) != Some("session") {
@@ -172,7 +174,7 @@ fn read_log(file: &Path) -> anyhow::Result<Log> {
         .with_context(|| format!("{} has no usable id", place(0)))?;
     let mut log = Log { id, events: Vec::new(), outputs: Vec::new() };
     for (number, line) in lines {
-        let line = line?;
+        let line = line.with_context(|| place(number))?;
         if line.trim().is_empty() {
             continue;
         }

@@ -176,6 +176,7 @@ fn a_cassette_that_cannot_be_used_is_refused_before_a_session_is_made() {
 #[test]
 fn money_in_json_has_a_unit() {
     let world = World::new(vec![text("x")]);
+    world.weft(&["run", "--max-cost", "-1", "x"]).expect(2).says("write an amount in US dollars");
     let events = world.weft(&["run", "--json", "--max-cost", "2.5", "x"]).expect(0).events();
     assert_eq!(events[0]["limits"]["cost_usd"], json!(2.5));
     let answered = events.iter().find(|event| event["type"] == "round_answered").unwrap();
