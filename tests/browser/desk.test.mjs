@@ -109,21 +109,66 @@ inWorld('sessions are kept in order with labels in a tree, own statuses and save
   await page.getByRole('button', { name: 'Show all sessions' }).click();
   await entries(3);
 
+  // Statuses have a category, an icon, a colour and a key; labels a colour, which those below them share.
   await filter();
-  await page.getByRole('menuitem', { name: 'Edit statuses…' }).click();
-  await page.getByRole('textbox', { name: 'Statuses' }).fill('Blocked, Shipped');
-  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Edit statuses and colours…' }).click();
+  await page.waitForURL(/settings\/statuses/);
+  await page.getByRole('button', { name: 'Add a status' }).click();
+  const name = page.getByLabel('Name of New status');
+  await name.fill('Shipped');
+  await name.press('Enter');
+  await page.getByLabel('Category of Shipped').selectOption('Closed');
+  await page.getByLabel('Icon of Shipped').selectOption('Star');
+  await page.getByLabel('Colour of Shipped', { exact: true }).selectOption('Violet');
+  await page.getByLabel('Key of Shipped').fill('x');
+  await page.getByLabel('Key of Shipped').press('Enter');
+  await page.getByLabel('Colour of work', { exact: true }).selectOption('Red');
+  await page.waitForFunction(() => fetch('/api/v1/views').then((response) => response.json()).then(({ statuses, colours }) => statuses.at(-1).shortcut === 'x' && colours.work?.light === '#b3261e'), undefined, { polling: 200 });
+  await shoot(page, 'settings-statuses', { phone: true });
+  assert.deepEqual(await barriers(page), []);
+  const { statuses } = await world.api('views');
+  assert.deepEqual(statuses.at(-1), { name: 'Shipped', category: 'closed', icon: 'star', colour: { light: '#6a43b5', dark: '#b79df0' }, shortcut: 'x' });
+  // A key that is taken is not taken again.
+  await page.getByLabel('Key of Todo').fill('x');
+  await page.getByLabel('Key of Todo').press('Enter');
+  await text(page, 'Two statuses have the same shortcut.');
+  await page.goto(`${world.origin}/s/${ids[2]}`);
+  await page.locator('.row-end').waitFor();
+  const dot = page.locator('.entry', { hasText: 'Two' }).locator('.pill', { hasText: 'work/urgent' }).locator('.label-dot');
+  assert.equal(await dot.evaluate((mark) => getComputedStyle(mark).backgroundColor), 'rgb(179, 38, 30)');
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+  assert.equal(await dot.evaluate((mark) => getComputedStyle(mark).backgroundColor), 'rgb(242, 139, 130)');
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   await page.locator('.entry', { hasText: 'Three' }).locator('.entry-menu').click({ force: true });
   await page.getByRole('menuitem', { name: /Status/ }).click();
   await page.getByRole('menuitem', { name: 'Shipped' }).click();
-  await text(page, /· Shipped/);
+  await page.locator('.entry.closed', { hasText: 'Shipped' }).waitFor();
+  await shoot(page, 'statuses', { phone: true });
+  await filter();
+  await page.getByRole('menuitem', { name: 'Closed' }).click();
+  await entries(1);
+  await filter();
+  await page.getByRole('menuitem', { name: 'Open', exact: true }).click();
+  await entries(2);
+  await page.getByRole('button', { name: 'Show all sessions' }).click();
+  // A session follows its status to a new name, and loses it where one says so.
+  await page.goto(`${world.origin}/settings/statuses`);
+  await page.getByLabel('Name of Shipped').fill('Delivered');
+  await page.getByLabel('Name of Shipped').press('Enter');
+  await page.getByLabel('Name of Delivered').waitFor();
+  await page.goto(`${world.origin}/s/${ids[2]}`);
+  await page.locator('.entry.closed', { hasText: 'Delivered' }).waitFor();
   // Another browser finds the same views and words.
   const other = await world.page();
   await other.getByRole('button', { name: 'Views and filters' }).click();
-  await other.getByRole('menuitem', { name: 'Shipped' }).click();
+  await other.getByRole('menuitem', { name: 'Delivered' }).click();
   await other.waitForFunction(() => document.querySelectorAll('.list .entry-link').length === 1);
   await other.getByRole('button', { name: 'Views and filters' }).click();
   await other.getByRole('menuitem', { name: 'My work' }).waitFor();
+  await page.locator('.entry', { hasText: 'Three' }).locator('.entry-menu').click({ force: true });
+  await page.getByRole('menuitem', { name: /Status/ }).click();
+  await page.getByRole('menuitem', { name: 'None' }).click();
+  await page.locator('.entry', { hasText: 'Delivered' }).waitFor({ state: 'detached' });
 });
 
 inWorld('a view is an expression, and a wrong one says what is wrong', {}, async (world) => {

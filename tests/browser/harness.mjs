@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { chromium } from 'playwright-core';
 
@@ -43,7 +43,7 @@ function firstLine(child, fits) {
 const ended = (child) => new Promise((done) => (child.exitCode !== null || child.signalCode !== null ? done() : child.once('exit', done)));
 
 export class World {
-  static async start({ script = 'story.json', key = true, mode = 'ask', files = {}, model = null } = {}) {
+  static async start({ script = 'story.json', key = true, mode = 'ask', files = {}, model = null, wants = null } = {}) {
     const world = new World();
     world.folder = mkdtempSync(join(tmpdir(), 'weft-browser-'));
     world.home = join(world.folder, 'home');
@@ -51,13 +51,17 @@ export class World {
     mkdirSync(world.home);
     mkdirSync(world.workspace);
     writeFileSync(join(world.home, 'config.toml'), `mode = "${mode}"\n`);
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(world.workspace, name), text);
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(world.workspace, name)), { recursive: true });
+      writeFileSync(join(world.workspace, name), text);
+    }
     world.env = { PATH: process.env.PATH, HOME: world.folder, WEFT_HOME: world.home, LANG: 'C.UTF-8' };
     if (model) Object.assign(world.env, { ANTHROPIC_BASE_URL: model, ANTHROPIC_API_KEY: 'scripted', WEFT_MODEL: 'anthropic/claude-sonnet-4-5' });
     else if (key) {
-      world.model = spawn(bin('weft-script'), ['--script', resolve(here, script)], { stdio: ['ignore', 'pipe', 'pipe'] });
+      // With `wants` the model's server lets in only who has that key, and nobody has it yet.
+      world.model = spawn(bin('weft-script'), ['--script', resolve(here, script), ...(wants ? ['--key', wants] : [])], { stdio: ['ignore', 'pipe', 'pipe'] });
       const line = await firstLine(world.model, /listening on/);
-      Object.assign(world.env, { ANTHROPIC_BASE_URL: `http://${line.split(' ').pop()}/v1`, ANTHROPIC_API_KEY: 'scripted', WEFT_MODEL: 'anthropic/claude-sonnet-4-5' });
+      Object.assign(world.env, { ANTHROPIC_BASE_URL: `http://${line.split(' ').pop()}/v1`, ...(wants ? {} : { ANTHROPIC_API_KEY: 'scripted' }), WEFT_MODEL: 'anthropic/claude-sonnet-4-5' });
     }
     await world.serve();
     return world;

@@ -49,7 +49,22 @@ inWorld('a run pauses, survives a kill, is repaired and followed up', { script: 
   assert.ok(!shown.includes('90 days') && !shown.includes('99.9'), 'what does not hold was shown');
   await shoot(page, 'research-run');
   const id = new URL(page.url()).pathname.split('/').pop();
-  await world.api(`sessions/${id}/research`, { method: 'POST', body: JSON.stringify({ question: 'And backups?', yes: true }) });
+  // It is read from its beginning, also after a reload.
+  const begins = () => page.waitForFunction(() => {
+    const top = (element) => element.getBoundingClientRect().top;
+    const [document, scroller] = [window.document.querySelector('article.document'), window.document.querySelector('.transcript .scroll')];
+    return document && Math.abs(top(document) - top(scroller)) < 120;
+  });
+  await begins();
+  await page.reload();
+  await document.waitFor();
+  await begins();
+  // The box asks the documents now, and a plain message is one click away.
+  await page.getByRole('button', { name: 'Ask the documents', pressed: true }).click();
+  await page.getByRole('button', { name: 'Plain message', pressed: false }).click();
+  await page.getByPlaceholder(/Ask a follow-up/).waitFor();
+  await say(page, 'And backups?');
+  await page.getByRole('button', { name: 'Go on' }).first().click();
   await page.getByText('Follow-up 1: And backups?').first().waitFor();
   const found = await world.api(`sessions/${id}/research`);
   assert.equal(found.output.followup_number, 2);

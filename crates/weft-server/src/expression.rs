@@ -19,6 +19,14 @@ pub struct ExpressionError {
     pub at: usize,
 }
 
+/// What an expression needs to know besides the session.
+pub struct Around {
+    /// In milliseconds since 1970.
+    pub now: i64,
+    /// The statuses that mean there is nothing left to do.
+    pub closed: Vec<String>,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
     All(Vec<Expression>),
@@ -41,6 +49,8 @@ pub enum Field {
     Unread,
     Waiting,
     Archived,
+    /// Whether its status is one of those that mean there is nothing left to do.
+    Closed,
     Cost,
     Tokens,
     Turns,
@@ -49,7 +59,7 @@ pub enum Field {
     Age,
 }
 
-const FIELDS: [(&str, Field); 17] = [
+const FIELDS: [(&str, Field); 18] = [
     ("title", Field::Title),
     ("app", Field::App),
     ("agent", Field::Agent),
@@ -62,6 +72,7 @@ const FIELDS: [(&str, Field); 17] = [
     ("unread", Field::Unread),
     ("waiting", Field::Waiting),
     ("archived", Field::Archived),
+    ("closed", Field::Closed),
     ("cost", Field::Cost),
     ("tokens", Field::Tokens),
     ("turns", Field::Turns),
@@ -122,12 +133,12 @@ impl Field {
             | Self::Label
             | Self::Model
             | Self::Mode => Kind::Text,
-            Self::Unread | Self::Waiting | Self::Archived => Kind::Truth,
+            Self::Unread | Self::Waiting | Self::Archived | Self::Closed => Kind::Truth,
             Self::Cost | Self::Tokens | Self::Turns | Self::Asks | Self::Age => Kind::Number,
         }
     }
 
-    fn of(self, row: &SessionView, now: i64) -> Known<'_> {
+    fn of<'a>(self, row: &'a SessionView, around: &Around) -> Known<'a> {
         let one = |text| Known::Texts(vec![text]);
         match self {
             Self::Title => one(row.title.as_deref().or(row.preview.as_deref()).unwrap_or_default()),
@@ -151,11 +162,12 @@ impl Field {
             Self::Unread => Known::Truth(row.unread),
             Self::Waiting => Known::Truth(row.asks_open > 0),
             Self::Archived => Known::Truth(row.archived),
+            Self::Closed => Known::Truth(row.flag.as_ref().is_some_and(|flag| around.closed.contains(flag))),
             Self::Cost => Known::Number(row.cost_usd),
             Self::Tokens => Known::Number(row.tokens as f64),
             Self::Turns => Known::Number(f64::from(row.turns)),
             Self::Asks => Known::Number(f64::from(row.asks_open)),
-            Self::Age => Known::Number(now.saturating_sub(row.updated_at) as f64 / DAY_MS),
+            Self::Age => Known::Number(around.now.saturating_sub(row.updated_at) as f64 / DAY_MS),
         }
     }
 }
@@ -173,13 +185,13 @@ impl Expression {
         }
     }
 
-    /// Whether a session is shown; `now` in milliseconds since 1970.
-    pub fn fits(&self, row: &SessionView, now: i64) -> bool {
+    /// Whether a session is shown.
+    pub fn fits(&self, row: &SessionView, around: &Around) -> bool {
         match self {
-            Self::All(parts) => parts.iter().all(|part| part.fits(row, now)),
-            Self::Any(parts) => parts.iter().any(|part| part.fits(row, now)),
-            Self::Not(part) => !part.fits(row, now),
-            Self::Is { field, sign, value } => compare(*field, &field.of(row, now), *sign, value),
+            Self::All(parts) => parts.iter().all(|part| part.fits(row, around)),
+            Self::Any(parts) => parts.iter().any(|part| part.fits(row, around)),
+            Self::Not(part) => !part.fits(row, around),
+            Self::Is { field, sign, value } => compare(*field, &field.of(row, around), *sign, value),
         }
     }
 }

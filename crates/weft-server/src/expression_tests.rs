@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use weft_core::event::SessionStarted;
 use weft_core::{Limits, Mode, SessionId, Timestamp};
 
-use super::Expression;
+use super::{Around, Expression};
 use crate::rows::{SessionView, StatusWord};
 
 const NOW: i64 = 1_900_000_000_000;
@@ -30,9 +30,13 @@ fn row() -> SessionView {
     row
 }
 
+fn around() -> Around {
+    Around { now: NOW, closed: vec!["Done".to_owned(), "Needs review".to_owned()] }
+}
+
 fn check(expression: &str, fits: bool) {
     let parsed = Expression::parse(expression).unwrap_or_else(|error| panic!("{expression}: {error}"));
-    assert_eq!(parsed.fits(&row(), NOW), fits, "{expression}");
+    assert_eq!(parsed.fits(&row(), &around()), fits, "{expression}");
 }
 
 fn check_wrong(expression: &str, at: usize, says: &str) {
@@ -54,6 +58,8 @@ fn comparisons_are_joined_as_one_reads_them() {
     check("title contains gate and status == failed", true);
     check("title contains \"the gate\"", true);
     check("flag == \"needs review\"", true);
+    check("closed and not archived", true);
+    check("closed == false", false);
     check("cost > 1 and cost <= 1.5", true);
     check("turns>=5 or tokens<1", true);
     check("age > 2 and age < 4", true);
@@ -86,7 +92,7 @@ proptest! {
     #[test]
     fn no_text_breaks_it(text in "\\PC{0,80}") {
         if let Ok(expression) = Expression::parse(&text) {
-            expression.fits(&row(), NOW);
+            expression.fits(&row(), &around());
         }
     }
 
@@ -95,6 +101,6 @@ proptest! {
         let parts = ["unread", "waiting", "cost > 1", "label == work", "status != failed", "title contains x"];
         let text = words.iter().filter_map(|word| parts.get(*word)).copied().collect::<Vec<_>>().join(" and ");
         let (plain, turned) = (Expression::parse(&text).unwrap(), Expression::parse(&format!("not ({text})")).unwrap());
-        prop_assert_ne!(plain.fits(&row(), NOW), turned.fits(&row(), NOW));
+        prop_assert_ne!(plain.fits(&row(), &around()), turned.fits(&row(), &around()));
     }
 }

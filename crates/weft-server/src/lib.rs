@@ -30,6 +30,7 @@ mod rate;
 mod routes;
 mod rows;
 mod serving;
+mod statuses;
 mod stream;
 pub mod tokens;
 mod uploads;

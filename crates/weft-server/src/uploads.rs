@@ -55,6 +55,8 @@ impl Uploads {
             media_type: guess(media_type, bytes),
             bytes: bytes.len() as u64,
         };
+        // Whoever hands over what cannot be said hears it now, not when they send it.
+        part_of(&view, bytes)?;
         let about = serde_json::to_vec(&view).map_err(|error| Problem::failed(error.to_string()))?;
         std::fs::write(self.place(&view.id), bytes).map_err(failed)?;
         std::fs::write(self.about(&view.id), about).map_err(failed)?;
@@ -72,29 +74,10 @@ impl Uploads {
         Ok((view, bytes))
     }
 
-    /// A file as a model can take it: a picture, or text between two lines that name it.
+    /// A file as a model can take it.
     pub fn part(&self, id: &str) -> Answer<UserPart> {
         let (view, bytes) = self.get(id)?;
-        if IMAGES.contains(&view.media_type.as_str()) {
-            if bytes.len() > LARGEST_IMAGE {
-                return Err(Problem::too_large(format!(
-                    "`{}` is larger than 5 MB, which models do not take.",
-                    view.name
-                )));
-            }
-            let data = BASE64_STANDARD.encode(&bytes);
-            return Ok(UserPart::Image(Image { media_type: view.media_type, data: data.into() }));
-        }
-        let text = String::from_utf8(bytes).map_err(|_| {
-            Problem::bad(format!("`{}` is neither a picture nor text. Put it into the folder and name it.", view.name))
-        })?;
-        if text.len() > LARGEST_TEXT {
-            return Err(Problem::too_large(format!(
-                "`{}` is larger than 256 KB. Put it into the folder and name it; the agent reads it there.",
-                view.name
-            )));
-        }
-        Ok(UserPart::text(format!("\n<file name=\"{}\">\n{text}\n</file>", view.name.replace('"', "'"))))
+        part_of(&view, &bytes)
     }
 
     /// Throws away what nobody sent.
@@ -122,6 +105,27 @@ impl Uploads {
     fn about(&self, id: &str) -> PathBuf {
         self.folder.join(Path::new(id).with_extension("json"))
     }
+}
+
+/// A picture, or text between two lines that name it.
+fn part_of(view: &UploadView, bytes: &[u8]) -> Answer<UserPart> {
+    let name = &view.name;
+    if IMAGES.contains(&view.media_type.as_str()) {
+        if bytes.len() > LARGEST_IMAGE {
+            return Err(Problem::too_large(format!("`{name}` is larger than 5 MB, which models do not take.")));
+        }
+        let data = BASE64_STANDARD.encode(bytes);
+        return Ok(UserPart::Image(Image { media_type: view.media_type.clone(), data: data.into() }));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|_| {
+        Problem::bad(format!("`{name}` is neither a picture nor text. Put it into the folder and name it."))
+    })?;
+    if text.len() > LARGEST_TEXT {
+        return Err(Problem::too_large(format!(
+            "`{name}` is larger than 256 KB. Put it into the folder and name it; the agent reads it there."
+        )));
+    }
+    Ok(UserPart::text(format!("\n<file name=\"{}\">\n{text}\n</file>", name.replace('"', "'"))))
 }
 
 /// What it is, by its first bytes where they tell.

@@ -3,7 +3,7 @@ import { QueryClient, useInfiniteQuery, useMutation, useQuery, type InfiniteData
 import { toast } from '../shell/toast';
 import { api, ApiError, explain } from './client';
 import type { Answer } from './events';
-import type { Hit, InputPart, OpenAsk, Provider, SessionPage, SessionRow, Version } from './types';
+import type { Colour, Hit, InputPart, OpenAsk, Provider, SessionPage, SessionRow, Status, Version } from './types';
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -34,14 +34,26 @@ export interface SavedView extends Omit<ListFilter, 'view' | 'q'> {
 }
 export interface Views {
   views: SavedView[];
-  statuses: string[];
+  statuses: Status[];
+  /** Of labels, by their whole names. */
+  colours: Record<string, Colour>;
   labels: { name: string; sessions: number }[];
 }
-export const useViews = () => useQuery({ queryKey: ['views'], queryFn: () => api.get<Views>('views') });
+const viewsQuery = { queryKey: ['views'], queryFn: () => api.get<Views>('views') };
+export const useViews = () => useQuery(viewsQuery);
+/** Keeps what is changed; the rest stays as it is. `renamed` leads from a status's old name to its new one. */
 export const useKeepViews = () =>
   useMutation({
-    mutationFn: (views: Pick<Views, 'views' | 'statuses'>) => api.put<Views>('views', views),
-    onSuccess: (views) => queries.setQueryData(['views'], views),
+    scope: { id: 'views' },
+    mutationFn: async (change: Partial<Pick<Views, 'views' | 'statuses' | 'colours'>> & { renamed?: Record<string, string> }) => {
+      const { views, statuses, colours } = await queries.ensureQueryData(viewsQuery);
+      return api.put<Views>('views', { views, statuses, colours, ...change });
+    },
+    onSuccess: (views) => {
+      queries.setQueryData(['views'], views);
+      // Which sessions fit an expression may be another matter now.
+      lookAgain();
+    },
   });
 
 export const useSessions = (filter: ListFilter) =>

@@ -1,7 +1,7 @@
 /** What the server answers, besides events. Shapes only; see `client.ts` for the way to it. */
 import type { Ask, Grant, InputId, Mode, SessionId, Usage, UserPart } from './events';
 
-export type Status = 'idle' | 'running' | 'waiting' | 'failed';
+export type WorkStatus = 'idle' | 'running' | 'waiting' | 'failed';
 
 export interface SessionRow {
   id: SessionId;
@@ -10,7 +10,7 @@ export interface SessionRow {
   app: string;
   agent: string;
   workspace: string;
-  status: Status;
+  status: WorkStatus;
   labels: string[];
   flag: string | null;
   archived: boolean;
@@ -43,6 +43,21 @@ export interface SessionDetail extends SessionRow {
   jobs: number;
 }
 
+export interface Colour {
+  light: string;
+  dark: string;
+}
+export type StatusIconName = 'circle' | 'half' | 'eye' | 'check' | 'cross' | 'pause' | 'flag' | 'star' | 'clock' | 'bolt';
+/** One of the person's own words for where work stands. */
+export interface Status {
+  name: string;
+  category: 'open' | 'closed';
+  icon: StatusIconName;
+  colour: Colour | null;
+  /** Pressed after `s`. */
+  shortcut: string | null;
+}
+
 export interface SessionPage {
   sessions: SessionRow[];
   next: string | null;
@@ -72,7 +87,7 @@ export interface ModelInfo {
 }
 export interface Provider {
   name: string;
-  key: 'environment' | 'vault' | 'not_needed' | 'missing';
+  key: 'environment' | 'vault' | 'keychain' | 'not_needed' | 'missing';
   key_env: string[];
   models: ModelInfo[];
 }

@@ -51,7 +51,7 @@ export function AskCard({ session, ask, onDone }: { session: string; ask: Ask; o
 function Countdown({ until }: { until: number }) {
   const now = useNow(1000);
   const left = until - now;
-  return <span className="meta" title="After this the answer counts as a no.">{left > 0 ? `${duration(Math.ceil(left / 1000) * 1000)} left` : 'time is up'}</span>;
+  return <span className="meta countdown" title="After this the answer counts as a no.">{left > 0 ? `${duration(Math.ceil(left / 1000) * 1000)} left` : 'time is up'}</span>;
 }
 
 const looksLikeDiff = (text: string) => /^(--- |diff --git |@@ -)/m.test(text);

@@ -1,15 +1,19 @@
 /** Which sessions the list shows: the usual views, those the person saved, statuses of their own, labels as a tree. */
 import * as Menu from '@radix-ui/react-dropdown-menu';
+import { Link } from '@tanstack/react-router';
 import { BookmarkPlus, BookmarkX, ListFilter as FilterIcon, Pencil, Sigma } from 'lucide-react';
 import { useKeepViews, useViews, type ListFilter, type SavedView } from '../api/queries';
 import { askText } from '../shell/prompt';
 import { labelTree } from './groups';
+import { LabelDot, StatusMark } from './statuses';
 
 const USUAL: [string, ListFilter][] = [
   ['All sessions', { view: 'inbox' }],
   ['Waiting for you', { view: 'inbox', status: 'waiting' }],
   ['Running', { view: 'inbox', status: 'running' }],
   ['Failed', { view: 'inbox', status: 'failed' }],
+  ['Open', { view: 'inbox', where: 'not closed' }],
+  ['Closed', { view: 'inbox', where: 'closed' }],
   ['Archived', { view: 'archived' }],
   ['Deleted', { view: 'deleted' }],
 ];
@@ -36,8 +40,9 @@ export function FilterMenu({ filter, onChange }: { filter: ListFilter; onChange:
   const statuses = views?.statuses ?? [];
   const shown = saved.find((view) => sameFilter(filterOf(view), filter));
   const special = !USUAL.some(([, usual]) => sameFilter(usual, filter));
-  const entry = (key: string, label: string, next: ListFilter, depth = 0, count?: number) => (
+  const entry = (key: string, label: string, next: ListFilter, depth = 0, count?: number, mark?: React.ReactNode) => (
     <Menu.Item key={key} className="menu-item" style={{ paddingLeft: 8 + depth * 14 }} onSelect={() => onChange(next)}>
+      {mark}
       <span className="grow cut">{label}</span>
       {sameFilter(next, filter) ? <span className="hint">shown</span> : count !== undefined ? <span className="hint">{count}</span> : null}
     </Menu.Item>
@@ -46,19 +51,14 @@ export function FilterMenu({ filter, onChange }: { filter: ListFilter; onChange:
     const name = (await askText({ title: 'Save this view', hint: 'It appears under this name in the filter, in every browser.', value: filterWords(filter, []) ?? '' }))?.trim();
     if (!name) return;
     const { view, status, label, flag, workspace, where } = filter;
-    keep.mutate({ statuses, views: [...saved.filter((other) => other.name !== name), { name, view, status, label, flag, workspace, where }] });
+    keep.mutate({ views: [...saved.filter((other) => other.name !== name), { name, view, status, label, flag, workspace, where }] });
   };
   const express = async () => {
     const typed = await askText({
       title: 'Show sessions where', value: filter.where ?? '', verb: 'Show',
-      hint: 'Such as: unread and (label == work or cost > 1). There are title, app, agent, workspace, status, flag, label, model, mode, unread, waiting, archived, cost, tokens, turns, asks and age in days; and, or, not, brackets; ==, !=, <, >, contains.',
+      hint: 'Such as: unread and (label == work or cost > 1). There are title, app, agent, workspace, status, flag, label, model, mode, unread, waiting, archived, closed, cost, tokens, turns, asks and age in days; and, or, not, brackets; ==, !=, <, >, contains.',
     });
     if (typed !== null) onChange({ ...filter, view: filter.view === 'deleted' ? 'inbox' : filter.view, where: typed.trim() || undefined });
-  };
-  const edit = async () => {
-    const typed = await askText({ title: 'Statuses', hint: 'Your own words for where work stands, separated by commas.', value: statuses.join(', ') });
-    if (typed === null) return;
-    keep.mutate({ views: saved, statuses: [...new Set(typed.split(',').map((word) => word.trim()).filter(Boolean))] });
   };
   const tree = labelTree(views?.labels ?? []);
   return (
@@ -70,14 +70,14 @@ export function FilterMenu({ filter, onChange }: { filter: ListFilter; onChange:
           {saved.length > 0 ? <Menu.Label className="menu-label">Your views</Menu.Label> : null}
           {saved.map((view) => entry(`view ${view.name}`, view.name, filterOf(view)))}
           {statuses.length > 0 ? <Menu.Label className="menu-label">Status</Menu.Label> : null}
-          {statuses.map((flag) => entry(`flag ${flag}`, flag, { ...filter, flag: filter.flag === flag ? undefined : flag }))}
+          {statuses.map((status) => entry(`flag ${status.name}`, status.name, { ...filter, flag: filter.flag === status.name ? undefined : status.name }, 0, undefined, <StatusMark status={status} />))}
           {tree.length > 0 ? <Menu.Label className="menu-label">Labels</Menu.Label> : null}
-          {tree.map((node) => entry(`label ${node.name}`, node.label, { ...filter, view: filter.view === 'deleted' ? 'inbox' : filter.view, label: filter.label === node.name ? undefined : node.name }, node.depth, node.sessions))}
+          {tree.map((node) => entry(`label ${node.name}`, node.label, { ...filter, view: filter.view === 'deleted' ? 'inbox' : filter.view, label: filter.label === node.name ? undefined : node.name }, node.depth, node.sessions, <LabelDot name={node.name} />))}
           <div className="menu-line" />
           <Menu.Item className="menu-item" onSelect={() => void express()}><Sigma /> Show where…</Menu.Item>
           {special && !shown ? <Menu.Item className="menu-item" onSelect={() => void save()}><BookmarkPlus /> Save this view…</Menu.Item> : null}
-          {shown ? <Menu.Item className="menu-item" onSelect={() => keep.mutate({ statuses, views: saved.filter((view) => view !== shown) })}><BookmarkX /> Forget “{shown.name}”</Menu.Item> : null}
-          <Menu.Item className="menu-item" onSelect={() => void edit()}><Pencil /> Edit statuses…</Menu.Item>
+          {shown ? <Menu.Item className="menu-item" onSelect={() => keep.mutate({ views: saved.filter((view) => view !== shown) })}><BookmarkX /> Forget “{shown.name}”</Menu.Item> : null}
+          <Menu.Item className="menu-item" asChild><Link to="/settings/$page" params={{ page: 'statuses' }}><Pencil /> Edit statuses and colours…</Link></Menu.Item>
         </Menu.Content>
       </Menu.Portal>
     </Menu.Root>

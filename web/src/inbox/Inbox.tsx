@@ -3,15 +3,17 @@ import * as Menu from '@radix-ui/react-dropdown-menu';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Archive, ArchiveRestore, ChevronDown, ChevronRight, Ellipsis, Flag, Pencil, Plus, Tag, Trash2, X } from 'lucide-react';
-import { memo, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { memo, use, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { archiveSession, deleteSession, usePatchSession, useSearch, useSessions, useViews, type ListFilter } from '../api/queries';
 import { explain } from '../api/client';
 import type { Hit, SessionRow } from '../api/types';
 import { age, dollars } from '../session/words';
 import { askText } from '../shell/prompt';
+import { Keys } from '../shell/Shortcuts';
 import { useNow } from '../shell/useNow';
 import { FilterMenu, filterWords } from './FilterMenu';
 import { folderName, grouped, nameOf, type ListRow } from './groups';
+import { LabelDot, LooksContext, StatusMark, useOwnStatus } from './statuses';
 
 export function Inbox({ onPick }: { onPick?: () => void }) {
   const [filter, setFilter] = useState<ListFilter>({ view: 'inbox' });
@@ -19,9 +21,10 @@ export function Inbox({ onPick }: { onPick?: () => void }) {
   const wanted = useDeferredValue(words.trim());
   const sessions = useSessions(filter);
   const rows = useMemo(() => sessions.data?.pages.flatMap((page) => page.sessions) ?? [], [sessions.data]);
-  const shown = filterWords(filter, useViews().data?.views ?? []);
+  const views = useViews().data;
+  const shown = filterWords(filter, views?.views ?? []);
   return (
-    <>
+    <LooksContext value={views}>
       <div className="header">
         <input
           className="field grow" type="search" placeholder="Search all sessions" aria-label="Search all sessions" value={words} data-search
@@ -40,7 +43,7 @@ export function Inbox({ onPick }: { onPick?: () => void }) {
       {wanted.length > 1 ? <Hits words={wanted} onPick={onPick} /> : (
         <Rows rows={rows} state={sessions} filter={filter} onPick={onPick} />
       )}
-    </>
+    </LooksContext>
   );
 }
 
@@ -120,6 +123,7 @@ const STATUS_WORDS = { waiting: 'Waits for you', running: 'Running', failed: 'En
 function SessionEntry({ row, now, current, deleted, onPick }: { row: SessionRow; now: number; current: boolean; deleted: boolean; onPick?: () => void }) {
   const [renaming, setRenaming] = useState(false);
   const patch = usePatchSession();
+  const stands = useOwnStatus(row.flag);
   // What is being looked at is not news.
   const unread = row.unread && !current;
   const state = row.asks_open > 0 ? 'waiting' : row.status === 'running' ? 'running' : row.status === 'failed' ? 'failed' : unread ? 'unread' : 'idle';
@@ -136,7 +140,7 @@ function SessionEntry({ row, now, current, deleted, onPick }: { row: SessionRow;
     );
   }
   return (
-    <div className={current ? 'entry current' : 'entry'}>
+    <div className={`entry${current ? ' current' : ''}${stands?.category === 'closed' ? ' closed' : ''}`} data-session={row.id}>
       <Link to="/s/$id" params={{ id: row.id }} className="entry-link" onClick={onPick} aria-current={current ? 'page' : undefined}>
         <span className={`dot ${state}`} role="img" aria-label={STATUS_WORDS[state]} title={STATUS_WORDS[state]} />
         <span className="grow">
@@ -145,8 +149,8 @@ function SessionEntry({ row, now, current, deleted, onPick }: { row: SessionRow;
             <time className="meta">{age(row.updated_at, now)}</time>
           </span>
           <span className="row meta">
-            <span className="cut grow">{folderName(row.workspace)}{row.flag ? ` · ${row.flag}` : ''}{row.cost_usd > 0 ? ` · ${dollars(row.cost_usd)}` : ''}</span>
-            {row.labels.slice(0, 2).map((label) => <span key={label} className="pill">{label}</span>)}
+            <span className="cut grow">{stands ? <StatusMark status={stands} /> : null}{row.flag ? `${row.flag} · ` : ''}{folderName(row.workspace)}{row.cost_usd > 0 ? ` · ${dollars(row.cost_usd)}` : ''}</span>
+            {row.labels.slice(0, 2).map((label) => <span key={label} className="pill"><LabelDot name={label} />{label}</span>)}
           </span>
         </span>
       </Link>
@@ -157,7 +161,7 @@ function SessionEntry({ row, now, current, deleted, onPick }: { row: SessionRow;
 
 function EntryMenu({ row, deleted, onRename }: { row: SessionRow; deleted: boolean; onRename: () => void }) {
   const patch = usePatchSession();
-  const statuses = useViews().data?.statuses ?? [];
+  const statuses = use(LooksContext)?.statuses ?? [];
   const navigate = useNavigate();
   const { id: current } = useParams({ strict: false });
   const setLabels = async () => {
@@ -180,8 +184,9 @@ function EntryMenu({ row, deleted, onRename }: { row: SessionRow; deleted: boole
                 <Menu.SubTrigger className="menu-item"><Flag /> Status<span className="hint">{row.flag ?? 'none'}</span></Menu.SubTrigger>
                 <Menu.Portal>
                   <Menu.SubContent className="menu">
-                    {statuses.map((flag) => <Menu.Item key={flag} className="menu-item" onSelect={() => patch.mutate({ id: row.id, flag })}>{flag}</Menu.Item>)}
-                    <Menu.Item className="menu-item" onSelect={() => patch.mutate({ id: row.id, flag: null })}>None</Menu.Item>
+                    {statuses.map((status) => <Menu.Item key={status.name} className="menu-item" onSelect={() => patch.mutate({ id: row.id, flag: status.name })}><StatusMark status={status} /> {status.name}{status.shortcut ? <span className="hint"><Keys keys={`s ${status.shortcut}`} /></span> : null}</Menu.Item>)}
+                    {/* The server takes an empty word for none, and nothing at all for no change. */}
+                    <Menu.Item className="menu-item" onSelect={() => patch.mutate({ id: row.id, flag: '' })}>None</Menu.Item>
                   </Menu.SubContent>
                 </Menu.Portal>
               </Menu.Sub>

@@ -1,14 +1,14 @@
-/** Every event as a card, drawn a window at a time: filter, search, pause, copy, export, and a way to the message and back. */
+/** Every event as a card, drawn a window at a time: filter, search, pause, clear, copy, export, and a way to the message and back. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useSearch } from '@tanstack/react-router';
-import { ChevronDown, ChevronRight, Download, LocateFixed, Pause, Play } from 'lucide-react';
+import { ChevronDown, ChevronRight, Download, Eraser, LocateFixed, Pause, Play } from 'lucide-react';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { Live, Recorded } from '../api/events';
 import { CopyButton } from '../markdown/CodeBlock';
 import { Sentence } from '../markdown/inline';
 import type { Delta, SessionState, SessionStore } from '../session/store';
 import { counted } from '../session/words';
-import { cardOf, FAMILIES, matches, type Card, type Family } from './trace';
+import { cardOf, FAMILIES, matches, traceId, turnsOf, type Card, type Family } from './trace';
 
 const cards = new WeakMap<Recorded, Card>();
 function card(event: Recorded): Card {
@@ -25,8 +25,17 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
   const [held, setHeld] = useState<readonly Recorded[] | null>(null);
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const { event: wanted } = useSearch({ from: '/s/$id' });
-  const events = held ?? state.events;
-  const shown = useMemo(() => events.filter((event) => !off.has(card(event).family) && matches(card(event), event, words.trim())), [events, off, words]);
+  // Cleared is only what is shown: the log keeps everything, and a click brings it back.
+  const [clearedTo, setClearedTo] = useState(0);
+  const known = held ?? state.events;
+  const turns = useMemo(() => turnsOf(known), [known]);
+  const events = useMemo(() => (clearedTo === 0 ? known : known.filter((event) => event.seq > clearedTo)), [known, clearedTo]);
+  const shown = useMemo(
+    () => events.filter((event) => !off.has(card(event).family) && matches(card(event), event, words.trim(), traceId(id, turns.get(event.seq)))),
+    [events, off, words, id, turns],
+  );
+  const latest = useRef(shown);
+  latest.current = shown;
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: shown.length,
@@ -51,8 +60,9 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
       setOff(new Set());
       setWords('');
       setHeld(null);
+      setClearedTo((before) => (wanted <= before ? 0 : before));
       window.setTimeout(() => {
-        const index = store.get().events.findLastIndex((event) => event.seq <= wanted);
+        const index = latest.current.findLastIndex((event) => event.seq <= wanted);
         if (index >= 0) virtual.scrollToIndex(index, { align: 'center' });
       }, 30);
     });
@@ -61,7 +71,7 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
     };
   }, [wanted, store, virtual]);
 
-  const older = state.view !== null && state.view.from > 1;
+  const older = clearedTo === 0 && state.view !== null && state.view.from > 1;
   const save = () => {
     const blob = new Blob([shown.map((event) => JSON.stringify(event)).join('\n')], { type: 'application/x-ndjson' });
     const link = document.createElement('a');
@@ -74,8 +84,12 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
     <>
       <div className="trace-tools">
         <div className="row">
-          <input className="field grow" type="search" placeholder="Search, or #12" aria-label="Search the trace" value={words} onChange={(event) => setWords(event.target.value)} />
+          <input className="field grow" type="search" placeholder="Search, #12 or a trace id" aria-label="Search the trace" value={words} onChange={(event) => setWords(event.target.value)} />
           <button type="button" className="icon-button" aria-pressed={held !== null} title={held ? 'Go on' : 'Pause'} aria-label={held ? 'Go on' : 'Pause'} onClick={() => setHeld(held ? null : state.events)}>{held ? <Play /> : <Pause />}</button>
+          <button type="button" className="icon-button" title="Clear; new events go on coming" aria-label="Clear" disabled={events.length === 0} onClick={() => {
+            setClearedTo(known.at(-1)?.seq ?? 0);
+            if (state.deltas) store.clearDeltas();
+          }}><Eraser /></button>
           <button type="button" className="icon-button" title="Export what is shown" aria-label="Export what is shown" onClick={save}><Download /></button>
         </div>
         <div className="row families" role="group" aria-label="Show">
@@ -91,18 +105,19 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
         <div className="row trace-id"><span className="meta">Trace</span><code>{id}</code><CopyButton text={id} label="Copy trace id" /><span className="grow" /><span className="meta">{shown.length === events.length ? counted(events.length, 'event') : `${shown.length} of ${counted(events.length, 'event')}`}{older ? ', more above' : ''}</span></div>
         {/* What streams is no event: it is shown on request, while it comes. */}
         {held ? <p className="meta">Paused; {state.events.length - held.length} new since.</p> : null}
+        {clearedTo > 0 ? <p className="meta row"><span className="grow">Cleared up to #{clearedTo}; the log keeps everything.</span><button type="button" className="button small" onClick={() => setClearedTo(0)}>Show all</button></p> : null}
       </div>
-      <div ref={scroller} className="scroll" role="list" aria-label="Trace" onScroll={() => {
+      <div ref={scroller} className="scroll" role={shown.length > 0 ? 'list' : undefined} aria-label="Trace" onScroll={() => {
         if (older && (scroller.current?.scrollTop ?? 999) < 200) void store.older();
       }}>
-        {shown.length === 0 ? <p className="pad muted">{events.length === 0 ? 'Nothing has happened yet.' : 'No event fits. Clear the search or show more kinds.'}</p> : null}
+        {shown.length === 0 ? <p className="pad muted">{events.length === 0 ? (clearedTo > 0 ? 'Nothing new yet.' : 'Nothing has happened yet.') : 'No event fits. Clear the search or show more kinds.'}</p> : null}
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {virtual.getVirtualItems().map((item) => {
             const event = shown[item.index];
             if (!event) return null;
             return (
               <div key={item.key} ref={virtual.measureElement} data-index={item.index} role="listitem" className="placed" style={{ transform: `translateY(${item.start}px)` }}>
-                <TraceCard event={event} open={open.has(event.seq)} wanted={event.seq === wanted} onJump={onJump} onToggle={() => {
+                <TraceCard event={event} trace={traceId(id, turns.get(event.seq))} onTrace={setWords} open={open.has(event.seq)} wanted={event.seq === wanted} onJump={onJump} onToggle={() => {
                   const next = new Set(open);
                   if (!next.delete(event.seq)) next.add(event.seq);
                   setOpen(next);
@@ -142,7 +157,7 @@ function deltaWords(live: Live): string {
   return ('text' in live ? live.text : '').slice(-200);
 }
 
-function TraceCard({ event, open, wanted, onToggle, onJump }: { event: Recorded; open: boolean; wanted: boolean; onToggle: () => void; onJump: (seq: number) => void }) {
+function TraceCard({ event, trace, onTrace, open, wanted, onToggle, onJump }: { event: Recorded; trace: string; onTrace: (trace: string) => void; open: boolean; wanted: boolean; onToggle: () => void; onJump: (seq: number) => void }) {
   const { family, title, text, seq } = card(event);
   return (
     <div className={`trace-card tone-${family}${wanted ? ' wanted' : ''}`}>
@@ -157,10 +172,13 @@ function TraceCard({ event, open, wanted, onToggle, onJump }: { event: Recorded;
       </div>
       {text && !open ? <p className="trace-text">{text.slice(0, 160)}</p> : null}
       {open ? (
-        <div className="trace-whole">
-          <pre className="output" tabIndex={0}>{JSON.stringify(event, null, 2).slice(0, 100_000)}</pre>
-          <CopyButton text={JSON.stringify(event, null, 2)} label="Copy event" />
-        </div>
+        <>
+          <p className="trace-of meta">Trace <button type="button" className="link mono" title="Show only this trace" onClick={() => onTrace(trace)}>{trace}</button><CopyButton text={trace} label="Copy trace id" /></p>
+          <div className="trace-whole">
+            <pre className="output" tabIndex={0}>{JSON.stringify(event, null, 2).slice(0, 100_000)}</pre>
+            <CopyButton text={JSON.stringify(event, null, 2)} label="Copy event" />
+          </div>
+        </>
       ) : null}
     </div>
   );

@@ -100,10 +100,41 @@ export function cardOf(event: Recorded): Card {
   }
 }
 
-/** Whether a card holds all the words; a number finds the event with it. */
-export function matches(card: Card, event: Recorded, wanted: string): boolean {
+/**
+ * The turn that each event belongs to, by its number: what was said before a turn began belongs to the turn that took
+ * it up. Nothing for what is before the first turn that the page knows of.
+ */
+export function turnsOf(events: readonly Recorded[]): Map<number, number> {
+  const turns = new Map<number, number>();
+  let current: number | null = null;
+  let waiting: number[] = [];
+  for (const event of events) {
+    if (event.type === 'turn_started') {
+      current = event.turn;
+      for (const seq of waiting) turns.set(seq, current);
+      waiting = [];
+    } else if (event.type === 'turn_ended') {
+      // The page may know only the end of a turn.
+      if (current === null) for (const seq of waiting) turns.set(seq, event.turn);
+      turns.set(event.seq, event.turn);
+      waiting = [];
+      current = null;
+      continue;
+    }
+    if (current === null) waiting.push(event.seq);
+    else turns.set(event.seq, current);
+  }
+  return turns;
+}
+
+/** One for everything that came of one message: the session and the turn. */
+export const traceId = (session: string, turn: number | undefined) => (turn === undefined ? session : `${session}.${turn}`);
+
+/** Whether a card holds all the words; a number finds the event with it, a trace id all of its turn. */
+export function matches(card: Card, event: Recorded, wanted: string, trace = event.session as string): boolean {
   if (!wanted) return true;
-  if (wanted === `#${card.seq}`) return true;
+  if (wanted === `#${card.seq}` || wanted === trace) return true;
+  if (wanted.startsWith(`${event.session}.`)) return false;
   const text = `${card.title} ${card.text} ${event.type} ${event.session}`.toLowerCase();
   return wanted.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }

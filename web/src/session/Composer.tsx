@@ -3,7 +3,7 @@
  * open ask changes nothing. What is typed survives a reload. `@` and `/` complete; pictures and files come
  * by paste, drop and button.
  */
-import { ArrowUp, Paperclip, Square, X } from 'lucide-react';
+import { ArrowUp, BookOpenCheck, Paperclip, Square, X } from 'lucide-react';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { api, upload } from '../api/client';
 import { say } from '../api/queries';
@@ -11,6 +11,7 @@ import type { InputPart } from '../api/types';
 import { toast } from '../shell/toast';
 import { Completion, useCompletion } from './Completion';
 import type { View } from './fold';
+import { openRun } from './flow';
 import { ModelMenu, ModeMenu } from './Selectors';
 
 interface Attached {
@@ -23,7 +24,18 @@ interface Attached {
   preview: string | null;
   stop: AbortController;
 }
-const LARGEST = 20 * 1024 * 1024;
+const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const LARGEST_PICTURE = 5 * 1024 * 1024;
+const LARGEST_TEXT = 256 * 1024;
+
+/** Why a file cannot go with a message, before anything of it is sent. The server has the last word, by its bytes. */
+export function tooLarge(file: Pick<File, 'name' | 'size' | 'type'>): string | null {
+  const isPicture = PICTURES.includes(file.type);
+  if (file.size <= (isPicture ? LARGEST_PICTURE : LARGEST_TEXT)) return null;
+  return isPicture
+    ? `\`${file.name}\` is larger than 5 MB, which models do not take.`
+    : `\`${file.name}\` is larger than 256 KB. Put it into the folder and name it with @; the agent reads it there.`;
+}
 let counter = 0;
 
 export function useAttachments() {
@@ -37,8 +49,9 @@ export function useAttachments() {
   })), []);
   const add = useCallback((list: Iterable<File>) => {
     for (const file of list) {
-      if (file.size > LARGEST) {
-        toast.say(`${file.name} is larger than 20 MB, the most that can be attached.`);
+      const why = tooLarge(file);
+      if (why) {
+        toast.problem(why);
         continue;
       }
       const key = `file-${(counter += 1)}`;
@@ -74,7 +87,7 @@ export function Attachments({ files, remove }: { files: Attached[]; remove: (key
   );
 }
 
-export function Composer({ id, view, running }: { id: string; view: View; running: boolean }) {
+export function Composer({ id, view, running, onSent }: { id: string; view: View; running: boolean; onSent: () => void }) {
   const kept = `weft.draft.${id}`;
   const [text, setText] = useState(() => {
     const edit = sessionStorage.getItem('weft.edit');
@@ -83,6 +96,11 @@ export function Composer({ id, view, running }: { id: string; view: View; runnin
   });
   const [secret, setSecret] = useState<{ kind: string; delivery: 'follow_up' | 'steer' } | null>(null);
   const attachments = useAttachments();
+  // After an answer from documents the next question is usually to them too; one click makes it a plain message.
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const lastRun = openRun(view.runs) === null ? view.runs.findLast((run) => run.flow === 'research') : undefined;
+  const isRecent = (lastRun?.seq ?? -1) >= (view.turns.at(-1)?.seq ?? 0);
+  const asksDocuments = lastRun !== undefined && !running && (chosen ?? isRecent);
 
   useEffect(() => {
     if (text) localStorage.setItem(kept, text);
@@ -96,12 +114,31 @@ export function Composer({ id, view, running }: { id: string; view: View; runnin
     setText('');
     setSecret(null);
     const result = await say(id, content, delivery, how);
-    if (result.sent) attachments.clear();
+    if (result.sent) {
+      attachments.clear();
+      onSent();
+    }
     else {
       setText((now) => now || words);
       if (result.secret) setSecret({ kind: result.secret.kind, delivery });
     }
   };
+  const followUp = async () => {
+    const question = text.trim();
+    if (!question) return;
+    setText('');
+    try {
+      const depth = depthOf(lastRun?.settings);
+      await api.post(`sessions/${id}/research`, { question, ...(depth ? { depth } : {}) });
+      onSent();
+    } catch (error) {
+      setText((now) => now || question);
+      toast.problem(error);
+    }
+  };
+  // A command and a file are for the agent, not for the documents.
+  const submit = (steer: boolean) =>
+    asksDocuments && attachments.files.length === 0 && !text.trim().startsWith('/') ? void followUp() : void send(steer && running ? 'steer' : 'follow_up');
   const stop = () => void api.post(`sessions/${id}/stop`).catch(toast.problem);
 
   return (
@@ -125,9 +162,9 @@ export function Composer({ id, view, running }: { id: string; view: View; runnin
           <button type="button" className="button small" onClick={() => setSecret(null)}>Edit</button>
         </div>
       ) : null}
-      <Box text={text} setText={setText} workspace={view.workspace} placeholder={running ? 'Say something while it works' : 'Say what you want done'} onFiles={attachments.add} canSend={!attachments.sending && (text.trim() !== '' || attachments.files.length > 0)} onStop={running ? stop : undefined}
-        onSend={(steer) => void send(steer && running ? 'steer' : 'follow_up')} above={<Attachments files={attachments.files} remove={attachments.remove} />}
-        tools={<><ModeMenu id={id} mode={view.mode} /><ModelMenu id={id} model={view.model} /></>}
+      <Box text={text} setText={setText} workspace={view.workspace} placeholder={running ? 'Say something while it works' : asksDocuments ? 'Ask a follow-up; it is looked up in the documents' : 'Say what you want done'} onFiles={attachments.add} canSend={!attachments.sending && (text.trim() !== '' || attachments.files.length > 0)} onStop={running ? stop : undefined}
+        onSend={submit} above={<Attachments files={attachments.files} remove={attachments.remove} />}
+        tools={<><ModeMenu id={id} mode={view.mode} /><ModelMenu id={id} model={view.model} />{lastRun && !running ? <button type="button" className="selector" aria-pressed={asksDocuments} title={asksDocuments ? 'The next message is a question to the documents. Click for a plain message.' : 'The next message goes to the agent. Click to ask the documents.'} onClick={() => setChosen(!asksDocuments)}><BookOpenCheck /> <span>{asksDocuments ? 'Ask the documents' : 'Plain message'}</span></button> : null}</>}
         hint={running ? <><kbd>Enter</kbd> queues · <kbd>Ctrl Enter</kbd> steers now</> : null}
         buttons={running ? (
           <>
@@ -139,13 +176,50 @@ export function Composer({ id, view, running }: { id: string; view: View; runnin
   );
 }
 
+function depthOf(settings: unknown): string | null {
+  const depth = settings !== null && typeof settings === 'object' && 'depth' in settings ? settings.depth : null;
+  return typeof depth === 'string' ? depth : null;
+}
+
+/** Files may fall anywhere on the page: whoever misses the box would otherwise be led away to the file. */
+function useDrop(onFiles: (files: Iterable<File>) => void): boolean {
+  const [over, setOver] = useState(false);
+  const latest = useRef(onFiles);
+  latest.current = onFiles;
+  useEffect(() => {
+    const drag = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes('Files')) return;
+      event.preventDefault();
+      setOver(true);
+    };
+    // Entering a child leaves its parent; only the edge of the window is the end of it.
+    const leave = (event: DragEvent) => event.relatedTarget === null && setOver(false);
+    const drop = (event: DragEvent) => {
+      setOver(false);
+      const files = event.dataTransfer?.files;
+      if (!files?.length) return;
+      event.preventDefault();
+      latest.current(files);
+    };
+    window.addEventListener('dragover', drag);
+    window.addEventListener('dragleave', leave);
+    window.addEventListener('drop', drop);
+    return () => {
+      window.removeEventListener('dragover', drag);
+      window.removeEventListener('dragleave', leave);
+      window.removeEventListener('drop', drop);
+    };
+  }, []);
+  return over;
+}
+
 export function Box({ text, setText, workspace, placeholder, onSend, canSend = text.trim() !== '', onStop, onFiles, above, tools, hint, buttons }: {
   text: string; setText: (text: string) => void; workspace: string; placeholder: string; onSend: (steer: boolean) => void; canSend?: boolean; onStop?: () => void;
   onFiles: (files: Iterable<File>) => void; above?: React.ReactNode; tools?: React.ReactNode; hint?: React.ReactNode; buttons?: React.ReactNode;
 }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const [over, setOver] = useState(false);
+  const over = useDrop(onFiles);
   const completion = useCompletion(field, text, setText, workspace);
   const keys = (event: React.KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
@@ -160,8 +234,7 @@ export function Box({ text, setText, workspace, placeholder, onSend, canSend = t
     }
   };
   return (
-    <div className={over ? 'composer over' : 'composer'} onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)}
-      onDrop={(event) => { event.preventDefault(); setOver(false); onFiles(event.dataTransfer.files); }}>
+    <div className={over ? 'composer over' : 'composer'}>
       <Completion completion={completion} />
       {above}
       <textarea ref={field} data-composer value={text} rows={1} placeholder={placeholder} aria-label="Message" spellCheck

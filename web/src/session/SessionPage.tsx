@@ -42,6 +42,7 @@ function OpenSession({ id }: { id: string }) {
   const { view, connection } = state;
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [target, setTarget] = useState<number | null>(at ?? null);
+  const [sent, setSent] = useState(0);
   const running = view ? isRunning(view) : false;
   const online = useOnline();
 
@@ -119,8 +120,8 @@ function OpenSession({ id }: { id: string }) {
         {connection === 'reconnecting' && online ? <div className="banner" role="status"><span className="dot running" /> The connection was lost. Trying again; nothing that was recorded is lost.</div> : null}
         {view?.broken ? <div className="banner loud" role="alert">{view.broken}</div> : null}
         <div className="hidden-text" role="status">{!view ? '' : view.asks.length > 0 ? `Waits for you: ${view.asks[0]?.ask.question}` : running ? 'Working' : 'Done'}</div>
-        {view ? <Transcript store={store} state={state} open={open} target={target} onReached={() => setTarget(null)} /> : <Loading />}
-        {view ? <Composer id={id} view={view} running={running} /> : null}
+        {view ? <Transcript store={store} state={state} open={open} target={target} sent={sent} onReached={() => setTarget(null)} /> : <Loading />}
+        {view ? <Composer id={id} view={view} running={running} onSent={() => setSent((before) => before + 1)} /> : null}
       </main>
       {panel !== undefined && view ? (
         <Side onClose={() => setPanel(undefined)}>

@@ -42,7 +42,7 @@ export function StartPage() {
     setBusy(true);
     const content: InputPart[] = [...(words ? [{ type: 'text' as const, text: words }] : []), ...attachments.parts];
     try {
-      const row = await api.post<SessionRow>('sessions', { content, mode, ...(workspace ? { workspace } : {}), ...(model ? { model } : {}) });
+      const row = await api.post<SessionRow>('sessions', { content, ...(chosenMode ? { mode: chosenMode } : {}), ...(workspace ? { workspace } : {}), ...(model ? { model } : {}) });
       localStorage.removeItem('weft.draft.new');
       sessionChanged(row);
       setText('');

@@ -24,8 +24,8 @@ export function around({ startIndex, endIndex, count }: Pick<Range, 'startIndex'
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
-export function Transcript({ store, state, open, target, onReached }: {
-  store: SessionStore; state: SessionState; open: ReadonlySet<string>; target: number | null; onReached: () => void;
+export function Transcript({ store, state, open, target, sent, onReached }: {
+  store: SessionStore; state: SessionState; open: ReadonlySet<string>; target: number | null; sent: number; onReached: () => void;
 }) {
   const { view } = state;
   const rows = useMemo(() => (view ? rowsOf(view, open) : []), [view, open]);
@@ -51,11 +51,30 @@ export function Transcript({ store, state, open, target, onReached }: {
 
   // A new session opens at its end, unless a place was asked for.
   const begun = useRef(false);
+  const shownDocument = useRef<string | null>(null);
   useLayoutEffect(() => {
     if (begun.current || rows.length === 0) return;
     begun.current = true;
-    if (target === null) virtual.scrollToEnd();
-  }, [rows.length, target, virtual]);
+    const last = rows.findLastIndex((row) => row.type === 'document');
+    shownDocument.current = rows[last]?.key ?? null;
+    if (target !== null) return;
+    if (last >= 0 && !rows.slice(last).some((row) => row.type === 'said')) virtual.scrollToIndex(last, { align: 'start' });
+    else virtual.scrollToEnd();
+  }, [rows, target, virtual]);
+
+  // A document is read from its beginning, so a new one is not followed to its end.
+  useLayoutEffect(() => {
+    const last = rows.findLastIndex((row) => row.type === 'document');
+    const key = rows[last]?.key ?? null;
+    if (!begun.current || key === null || key === shownDocument.current) return;
+    shownDocument.current = key;
+    if (!away) virtual.scrollToIndex(last, { align: 'start' });
+  }, [rows, away, virtual]);
+
+  // Whoever has said something looks for the answer, wherever they were reading.
+  useEffect(() => {
+    if (sent > 0) virtual.scrollToEnd();
+  }, [sent, virtual]);
 
   // A first page of few rows leaves room; it is filled at once, as scrolling up would.
   const from = view?.from ?? 1;

@@ -177,6 +177,10 @@ export class SessionStore {
     if (keep !== (this.state.deltas !== null)) this.set({ deltas: keep ? [] : null });
   }
 
+  clearDeltas() {
+    if (this.state.deltas) this.set({ deltas: [] });
+  }
+
   /** Loads the page before the oldest event. */
   async older(): Promise<void> {
     const view = this.state.view;

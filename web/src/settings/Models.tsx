@@ -8,7 +8,7 @@ import { counted, tokens } from '../session/words';
 import { toast } from '../shell/toast';
 import { Page, Section, Settings } from './parts';
 
-const KEYS = { environment: 'Key from the environment', vault: 'Key kept on this machine', not_needed: 'Needs no key', missing: 'No key' };
+const KEYS = { environment: 'Key from the environment', vault: 'Key kept on this machine', keychain: 'Key in the desktop’s keychain', not_needed: 'Needs no key', missing: 'No key' };
 
 export function Models() {
   const models = useModels();
@@ -38,21 +38,22 @@ export function Models() {
 }
 
 function OneProvider({ provider }: { provider: Provider }) {
+  const isKept = provider.key === 'vault' || provider.key === 'keychain';
   const client = useQueryClient();
   const [adding, setAdding] = useState(false);
   const fresh = () => {
     void client.invalidateQueries({ queryKey: ['models'] });
     void client.invalidateQueries({ queryKey: ['version'] });
   };
-  const put = useMutation({ mutationFn: (key: string) => api.put(`models/${encodeURIComponent(provider.name)}/key`, { key }), onSuccess: () => { setAdding(false); toast.say('The key is kept, encrypted, on this machine.'); fresh(); }, onError: toast.problem });
+  const put = useMutation({ mutationFn: (key: string) => api.put(`models/${encodeURIComponent(provider.name)}/key`, { key }), onSuccess: () => { setAdding(false); toast.say('The key works, and is kept on this machine.'); fresh(); }, onError: toast.problem });
   const drop = useMutation({ mutationFn: () => api.remove(`models/${encodeURIComponent(provider.name)}/key`), onSuccess: () => { toast.say('The key is gone.'); fresh(); }, onError: toast.problem });
   const test = useMutation({ mutationFn: () => api.post<{ ok: boolean; message: string; millis: number }>('models/test', { provider: provider.name }), onError: toast.problem });
   return (
     <div className="provider">
       <div className="row wrap">
-        <span className="grow"><strong>{provider.name}</strong> <span className={provider.key === 'environment' || provider.key === 'vault' ? 'meta good' : 'meta'}>{KEYS[provider.key]}</span></span>
-        {provider.key === 'missing' || provider.key === 'vault' ? <button type="button" className="button small" onClick={() => setAdding(!adding)}>{provider.key === 'vault' ? 'Replace key' : 'Add key'}</button> : null}
-        {provider.key === 'vault' ? <button type="button" className="button small danger" onClick={() => drop.mutate()}>Remove key</button> : null}
+        <span className="grow"><strong>{provider.name}</strong> <span className={provider.key === 'environment' || isKept ? 'meta good' : 'meta'}>{KEYS[provider.key]}</span></span>
+        {provider.key === 'missing' || isKept ? <button type="button" className="button small" onClick={() => setAdding(!adding)}>{isKept ? 'Replace key' : 'Add key'}</button> : null}
+        {isKept ? <button type="button" className="button small danger" onClick={() => drop.mutate()}>Remove key</button> : null}
         <button type="button" className="button small" disabled={test.isPending} onClick={() => test.mutate()}>{test.isPending ? 'Testing…' : 'Test'}</button>
       </div>
       {test.data ? <p className={test.data.ok ? 'good' : 'bad'} role="status">{test.data.message}{test.data.ok ? ` (${test.data.millis} ms)` : ''}</p> : null}

@@ -13,6 +13,7 @@ import { SETTINGS_PAGES, type SettingsPageId } from './pages';
 import { Backups } from './Backups';
 import { Page, Section, Settings, shownValue, useSettings } from './parts';
 import { Sources } from './Sources';
+import { Statuses } from './Statuses';
 import { Themes } from './Themes';
 import { Usage } from './Usage';
 
@@ -25,6 +26,7 @@ const CONTENT: Record<SettingsPageId, () => ReactNode> = {
   skills: () => <Named what="skills" says="A skill is instructions that are loaded when they are needed, in .weft/skills/NAME/SKILL.md. Call one with /." />,
   hooks: () => <Hooks />,
   themes: () => <Themes />,
+  statuses: () => <Statuses />,
   shortcuts: () => <Section title="Shortcuts"><ShortcutTable /></Section>,
   usage: () => <Usage />,
   audit: () => <Audit />,
@@ -156,19 +158,28 @@ interface AuditEntry {
   session_id?: string;
 }
 
+const CATEGORIES = [['permission', 'Permissions'], ['file', 'Files'], ['process', 'Commands'], ['network', 'Network'], ['model', 'Models'], ['credential', 'Keys'], ['session', 'Sessions'], ['config', 'Settings']] as const;
+
 function Audit() {
   const [category, setCategory] = useState('');
-  const audit = useQuery({ queryKey: ['audit', category], queryFn: () => api.get<{ entries: AuditEntry[] }>('audit', { limit: 200, category }) });
+  const [severity, setSeverity] = useState('');
+  const audit = useQuery({ queryKey: ['audit', category, severity], queryFn: () => api.get<{ entries: AuditEntry[] }>('audit', { limit: 200, category, severity }), placeholderData: (before) => before });
   const verify = useQuery({ queryKey: ['audit-verify'], queryFn: () => api.get<{ valid: boolean; entries: number; problems: unknown[] }>('audit/verify'), enabled: false });
   return (
     <Section title="Audit" says="What was allowed and done, in a chain in which a changed entry shows.">
       <div className="row wrap">
-        <input className="field narrow" placeholder="Category" aria-label="Category" value={category} onChange={(event) => setCategory(event.target.value)} />
+        <select className="field narrow" aria-label="Category" value={category} onChange={(event) => setCategory(event.target.value)}>
+          <option value="">Everything</option>
+          {CATEGORIES.map(([name, words]) => <option key={name} value={name}>{words}</option>)}
+        </select>
+        <select className="field narrow" aria-label="Severity" value={severity} onChange={(event) => setSeverity(event.target.value)}>
+          <option value="">However grave</option><option value="warning">Warnings and graver</option><option value="security">Security and graver</option><option value="critical">Critical only</option>
+        </select>
         <button type="button" className="button small" disabled={verify.isFetching} onClick={() => void verify.refetch()}>Verify the chain</button>
         {verify.data ? <span role="status" className={verify.data.valid ? 'good' : 'bad'}>{verify.data.valid ? `All ${verify.data.entries} entries are as they were written.` : verify.data.problems.map(shownValue).join(' ')}</span> : null}
       </div>
       <Page query={audit}>
-        {(data) => data.entries.length === 0 ? <p className="muted">No entries.</p> : (
+        {(data) => data.entries.length === 0 ? <p className="muted">{category || severity ? 'No entry fits.' : 'Nothing was recorded yet.'}</p> : (
           <div className="table-scroll" tabIndex={0} role="group" aria-label="Audit entries">
             <table className="table">
               <thead><tr><th>When</th><th>What</th><th>On</th><th>Outcome</th><th>Session</th></tr></thead>

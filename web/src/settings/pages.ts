@@ -8,6 +8,7 @@ export const SETTINGS_PAGES = [
   { id: 'skills', name: 'Skills' },
   { id: 'hooks', name: 'Hooks' },
   { id: 'themes', name: 'Themes' },
+  { id: 'statuses', name: 'Statuses and labels' },
   { id: 'shortcuts', name: 'Shortcuts' },
   { id: 'usage', name: 'Usage' },
   { id: 'audit', name: 'Audit' },

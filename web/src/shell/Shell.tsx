@@ -3,7 +3,9 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import { Bell, BookOpenCheck, Command as CommandIcon, Inbox as InboxIcon, PanelLeft, Settings, Waypoints } from 'lucide-react';
 import { useCallback, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { stale } from '../api/client';
-import { useAsks, useVersion } from '../api/queries';
+import { api } from '../api/client';
+import { sessionChanged, useAsks, useVersion, useViews } from '../api/queries';
+import type { SessionRow } from '../api/types';
 import { useOnline } from '../inbox/changes';
 import { Inbox } from '../inbox/Inbox';
 import { useCell } from './cell';
@@ -11,7 +13,7 @@ import { listenForKeys, useCommands } from './commands';
 import { Palette } from './Palette';
 import { Shortcuts } from './Shortcuts';
 import { TextPrompt } from './prompt';
-import { Toasts } from './toast';
+import { toast, Toasts } from './toast';
 
 const NARROW = '(max-width: 900px)';
 const narrowQuery = () => window.matchMedia(NARROW);
@@ -35,6 +37,7 @@ export function Shell() {
   const [sheet, setSheet] = useState(false);
   const asks = useAsks().data?.asks ?? [];
   const path = useRouterState({ select: (state) => state.location.pathname });
+  const statuses = useViews().data?.statuses ?? [];
 
   useEffect(() => listenForKeys(), []);
   useEffect(() => setSheet(false), [path]);
@@ -53,6 +56,7 @@ export function Shell() {
     { id: 'knowledge', label: 'Search what is known', keys: 'g k', run: () => void navigate({ to: '/knowledge' }) },
     { id: 'research', label: 'Research a question', keys: 'g r', run: () => void navigate({ to: '/research' }) },
     { id: 'settings', label: 'Settings', keys: 'g ,', run: () => void navigate({ to: '/settings/$page', params: { page: 'models' } }) },
+    ...statuses.map(({ name, shortcut }, index) => ({ id: `status-${index}`, label: `Status: ${name}`, keys: shortcut ? `s ${shortcut}` : undefined, hidden: !path.startsWith('/s/'), run: () => void setStatus(name) })),
     { id: 'shortcuts', label: 'Keyboard shortcuts', keys: '?', run: () => setShortcuts(true) },
   ]);
   const nextAsk = async () => {
@@ -93,6 +97,20 @@ export function Shell() {
       <Toasts />
     </div>
   );
+}
+
+/** For the session that has the focus in the list, else for the one that is open. */
+async function setStatus(flag: string) {
+  const id = document.activeElement?.closest<HTMLElement>('[data-session]')?.dataset['session'] ?? /^\/s\/([^/]+)/.exec(window.location.pathname)?.[1];
+  if (!id) return toast.say('Open a session first, or choose one in the list.');
+  try {
+    const before = (await api.get<SessionRow>(`sessions/${id}`)).flag ?? '';
+    const put = (word: string) => api.patch<SessionRow>(`sessions/${id}`, { flag: word }).then(sessionChanged, toast.problem);
+    await put(flag);
+    toast.say(`Status: ${flag}.`, { label: 'Undo', run: () => void put(before) });
+  } catch (error) {
+    toast.problem(error);
+  }
 }
 
 function focusWhenThere(selector: string, tries = 40) {

@@ -1,5 +1,6 @@
 /** Every shortcut in one list. */
 import * as Dialog from '@radix-ui/react-dialog';
+import { useViews } from '../api/queries';
 import { keyWords } from './commands';
 
 export const SHORTCUTS: [string, string][] = [
@@ -14,9 +15,11 @@ export function Keys({ keys }: { keys: string }) {
 }
 
 export function ShortcutTable() {
+  const statuses = useViews().data?.statuses ?? [];
+  const all = [...SHORTCUTS, ...statuses.flatMap(({ name, shortcut }): [string, string][] => (shortcut ? [[`s ${shortcut}`, `Status: ${name}`]] : []))];
   return (
     <dl className="shortcuts">
-      {SHORTCUTS.map(([keys, does]) => <div key={keys}><dt>{does}</dt><dd><Keys keys={keys} /></dd></div>)}
+      {all.map(([keys, does]) => <div key={keys}><dt>{does}</dt><dd><Keys keys={keys} /></dd></div>)}
     </dl>
   );
 }

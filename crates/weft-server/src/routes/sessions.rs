@@ -13,7 +13,7 @@ use super::blocking;
 use super::turns::{PartIn, Said, content_of};
 use crate::chores::GRACE_MS;
 use crate::desk::{Desk, SharedDesk};
-use crate::expression::{Expression, ExpressionError};
+use crate::expression::{Around, Expression, ExpressionError};
 use crate::extract::{Body, OptionalBody, Query, Session};
 use crate::problem::{Answer, Problem};
 use crate::rows::{ModeWord, SessionView, StatusWord, read_cursor, write_cursor};
@@ -108,8 +108,16 @@ pub async fn list(State(desk): State<SharedDesk>, Query(query): Query<ListQuery>
     };
     let condition = query.condition.as_deref().filter(|text| !text.trim().is_empty());
     let condition = condition.map(Expression::parse).transpose().map_err(|error| bad_expression(&error))?;
-    let (store, now) = (desk.engine.store().clone(), desk.engine.clock().now().0);
-    let listed = blocking(move || Ok::<_, Problem>((page(&store, filter, condition.as_ref(), now)?, store.counts()?)));
+    let listed = blocking(move || {
+        let store = desk.engine.store();
+        let condition = match condition {
+            Some(expression) => {
+                Some((expression, Around { now: desk.engine.clock().now().0, closed: desk.closed_statuses()? }))
+            }
+            None => None,
+        };
+        Ok::<_, Problem>((page(store, filter, condition.as_ref())?, store.counts()?))
+    });
     let ((sessions, next), counts) = listed.await??;
     let counts =
         CountsView { total: counts.total, waiting: counts.waiting, running: counts.running, unread: counts.unread };
@@ -121,8 +129,7 @@ pub async fn list(State(desk): State<SharedDesk>, Query(query): Query<ListQuery>
 fn page(
     store: &Store,
     mut filter: MarkedFilter,
-    condition: Option<&Expression>,
-    now: i64,
+    condition: Option<&(Expression, Around)>,
 ) -> Result<(Vec<SessionView>, Option<String>), StoreError> {
     let limit = filter.limit;
     let mut sessions = Vec::new();
@@ -133,7 +140,7 @@ fn page(
             let place = row.place;
             let view = SessionView::of(row);
             filter.after = Some(place);
-            if condition.is_none_or(|condition| condition.fits(&view, now)) {
+            if condition.is_none_or(|(condition, around)| condition.fits(&view, around)) {
                 sessions.push(view);
                 if sessions.len() == limit {
                     return Ok((sessions, Some(write_cursor(place))));

@@ -1,12 +1,14 @@
 //! How a person looks at their sessions: the views they saved, their own words for where work stands,
-//! and the labels that there are. Kept in the settings folder, the same for every browser.
+//! and the labels that there are, with their colours. Kept in the settings folder, the same for every browser.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use weft_store::{MarkChange, MarkedFilter, View};
 
 use super::blocking;
 use super::sessions::bad_expression;
@@ -14,13 +16,13 @@ use crate::desk::{Desk, SharedDesk};
 use crate::expression::Expression;
 use crate::extract::Body;
 use crate::problem::{Answer, Problem};
+use crate::statuses::{self, Category, Colour, Status, Stored};
 
 const MOST_VIEWS: usize = 100;
 const MOST_STATUSES: usize = 50;
 const LONGEST_NAME: usize = 60;
 const LONGEST_WORD: usize = 4_096;
-/// What there is before a person has words of their own.
-const USUAL_STATUSES: [&str; 5] = ["Todo", "In progress", "Needs review", "Done", "Cancelled"];
+const MOST_COLOURS: usize = 1_000;
 
 /// A way to look at the list, under a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -47,13 +49,30 @@ pub struct SavedView {
 #[serde(deny_unknown_fields)]
 pub struct ViewsIn {
     views: Vec<SavedView>,
-    statuses: Vec<String>,
+    statuses: Vec<Status>,
+    /// The colours of labels, by their whole names. A label without one has that of the next above it.
+    #[serde(default)]
+    colours: BTreeMap<String, Colour>,
+    /// Statuses that have another name now, from old to new: sessions that had the old one get the new one.
+    #[serde(default, skip_serializing)]
+    renamed: BTreeMap<String, String>,
+}
+
+/// The same as it lies in the file, also from earlier versions.
+#[derive(Deserialize)]
+struct StoredViews {
+    views: Vec<SavedView>,
+    statuses: Vec<Stored>,
+    #[serde(default)]
+    colours: BTreeMap<String, Colour>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ViewsOut {
     views: Vec<SavedView>,
-    statuses: Vec<String>,
+    statuses: Vec<Status>,
+    /// The colours of labels, by their whole names.
+    colours: BTreeMap<String, Colour>,
     /// All labels that sessions in sight carry.
     labels: Vec<LabelView>,
 }
@@ -75,6 +94,7 @@ pub async fn show(State(desk): State<SharedDesk>) -> Answer<Json<ViewsOut>> {
 #[utoipa::path(put, path = "/views", request_body = ViewsIn, responses((status = 200, body = ViewsOut)), tag = "sessions")]
 pub async fn keep(State(desk): State<SharedDesk>, Body(given): Body<ViewsIn>) -> Answer<Json<ViewsOut>> {
     check(&given)?;
+    rename(&desk, &given.renamed).await?;
     blocking(move || {
         let failed = |error: std::io::Error| Problem::failed(format!("The views cannot be saved: {error}."));
         let text = serde_json::to_string_pretty(&given).map_err(|error| Problem::failed(error.to_string()))?;
@@ -88,13 +108,35 @@ pub async fn keep(State(desk): State<SharedDesk>, Body(given): Body<ViewsIn>) ->
     .map(Json)
 }
 
+/// Gives every session the new name of its status.
+async fn rename(desk: &SharedDesk, renamed: &BTreeMap<String, String>) -> Answer<()> {
+    let mut changes = Vec::new();
+    // All are found before one is changed, so that two statuses can trade their names.
+    for (old, new) in renamed {
+        let filter = MarkedFilter {
+            view: View::All,
+            flag: Some(old.clone()),
+            children: true,
+            limit: usize::try_from(i32::MAX).unwrap_or(usize::MAX),
+            ..MarkedFilter::default()
+        };
+        let desk = SharedDesk::clone(desk);
+        let found = blocking(move || desk.engine.store().marked(&filter)).await??;
+        changes.extend(found.into_iter().map(|marked| (marked.row.id, new.clone())));
+    }
+    for (session, flag) in changes {
+        desk.engine.store().mark(session, MarkChange { flag: Some(Some(flag)), ..MarkChange::default() }).await?;
+    }
+    Ok(())
+}
+
 fn check(given: &ViewsIn) -> Answer<()> {
     let bad = |message: &str| Err(Problem::bad(message));
     let is_name = |name: &str| {
         !name.trim().is_empty() && name.chars().count() <= LONGEST_NAME && !name.chars().any(char::is_control)
     };
     let mut names: Vec<&str> = given.views.iter().map(|view| view.name.as_str()).collect();
-    let mut words: Vec<&str> = given.statuses.iter().map(String::as_str).collect();
+    let mut words: Vec<&str> = given.statuses.iter().map(|status| status.name.as_str()).collect();
     for (list, most) in [(&mut names, MOST_VIEWS), (&mut words, MOST_STATUSES)] {
         if list.len() > most {
             return bad("There are too many views or statuses.");
@@ -119,6 +161,33 @@ fn check(given: &ViewsIn) -> Answer<()> {
     if given.views.iter().any(is_long) {
         return bad("A view looks for something that is too long.");
     }
+    check_looks(given)
+}
+
+/// Shortcuts that can be pressed, each once; colours that are colours.
+fn check_looks(given: &ViewsIn) -> Answer<()> {
+    let mut keys: Vec<&str> = given.statuses.iter().filter_map(|status| status.shortcut.as_deref()).collect();
+    if !keys.iter().all(|key| matches!(key.as_bytes(), [b'a'..=b'z' | b'0'..=b'9'])) {
+        return Err(Problem::bad("A shortcut is one letter from a to z or one digit."));
+    }
+    keys.sort_unstable();
+    let count = keys.len();
+    keys.dedup();
+    if keys.len() < count {
+        return Err(Problem::bad("Two statuses have the same shortcut."));
+    }
+    let of_statuses = given.statuses.iter().filter_map(|status| status.colour.as_ref());
+    if !of_statuses.chain(given.colours.values()).all(Colour::is_one) {
+        return Err(Problem::bad("A colour is written as # and six digits from 0 to f, such as #2b62a8."));
+    }
+    let are_known = |new: &String| given.statuses.iter().any(|status| &status.name == new);
+    if given.renamed.len() > MOST_STATUSES || !given.renamed.values().all(are_known) {
+        return Err(Problem::bad("A status cannot be renamed to one that there is not."));
+    }
+    let is_label = |name: &String| !name.trim().is_empty() && name.chars().count() <= LONGEST_NAME;
+    if given.colours.len() > MOST_COLOURS || !given.colours.keys().all(is_label) {
+        return Err(Problem::bad("There are too many colours, or one is for a label that cannot be."));
+    }
     Ok(())
 }
 
@@ -128,19 +197,36 @@ impl Desk {
     }
 
     fn views(&self) -> Answer<ViewsOut> {
-        let usual = || ViewsIn {
-            views: Vec::new(),
-            statuses: USUAL_STATUSES.iter().map(|status| (*status).to_owned()).collect(),
-        };
-        let ViewsIn { views, statuses } = match std::fs::read(self.views_file()) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-                let path = self.views_file().display().to_string();
-                Problem::failed(format!("`{path}` cannot be understood: {error}. Move it away to begin anew."))
-            })?,
-            Err(_) => usual(),
-        };
+        let ViewsIn { views, statuses, colours, .. } = self.kept_views()?;
         let labels = self.engine.store().labels()?;
         let labels = labels.into_iter().map(|(name, sessions)| LabelView { name, sessions }).collect();
-        Ok(ViewsOut { views, statuses, labels })
+        Ok(ViewsOut { views, statuses, colours, labels })
+    }
+
+    fn kept_views(&self) -> Answer<ViewsIn> {
+        let Ok(bytes) = std::fs::read(self.views_file()) else {
+            return Ok(ViewsIn {
+                views: Vec::new(),
+                statuses: statuses::usual(),
+                colours: BTreeMap::new(),
+                renamed: BTreeMap::new(),
+            });
+        };
+        let kept: StoredViews = serde_json::from_slice(&bytes).map_err(|error| {
+            let path = self.views_file().display().to_string();
+            Problem::failed(format!("`{path}` cannot be understood: {error}. Move it away to begin anew."))
+        })?;
+        Ok(ViewsIn {
+            views: kept.views,
+            statuses: kept.statuses.into_iter().map(Status::from).collect(),
+            colours: kept.colours,
+            renamed: BTreeMap::new(),
+        })
+    }
+
+    /// The statuses that mean there is nothing left to do.
+    pub(super) fn closed_statuses(&self) -> Answer<Vec<String>> {
+        let kept = self.kept_views()?.statuses.into_iter();
+        Ok(kept.filter(|status| status.category == Category::Closed).map(|status| status.name).collect())
     }
 }

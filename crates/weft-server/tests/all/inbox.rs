@@ -53,20 +53,76 @@ async fn a_label_shows_what_is_below_it_and_views_and_statuses_are_the_persons_o
     assert_eq!(found(&world.get("sessions?label=wor%25").await.json()), Vec::<String>::new());
 
     let views = world.get("views").await.json();
-    assert_eq!(views["statuses"][0], "Todo");
+    assert_eq!(
+        views["statuses"][3],
+        json!({ "name": "Done", "category": "closed", "icon": "check", "colour": { "light": "#247438", "dark": "#7cc48d" }, "shortcut": "4" })
+    );
     let labels: Vec<&str> =
         views["labels"].as_array().unwrap().iter().map(|label| label["name"].as_str().unwrap()).collect();
     assert_eq!(labels, ["work", "work/urgent", "workshop"]);
-    let mine = json!({ "statuses": ["Blocked", "Shipped"], "views": [{ "name": "Urgent", "label": "work/urgent" }] });
+    let mine = json!({
+        "statuses": [{ "name": "Blocked", "icon": "pause", "shortcut": "b" }, { "name": "Shipped", "category": "closed" }],
+        "views": [{ "name": "Urgent", "label": "work/urgent" }],
+        "colours": { "work": { "light": "#2b62a8", "dark": "#7fb2f0" } },
+    });
     world.call("PUT", "views", mine).await.expect(200);
     let views = world.get("views").await.json();
-    assert_eq!((views["statuses"][1].as_str(), views["views"][0]["name"].as_str()), (Some("Shipped"), Some("Urgent")));
+    assert_eq!(
+        (views["statuses"][1]["name"].as_str(), views["views"][0]["name"].as_str()),
+        (Some("Shipped"), Some("Urgent"))
+    );
+    assert_eq!(
+        (views["statuses"][0]["icon"].as_str(), views["statuses"][0]["category"].as_str()),
+        (Some("pause"), Some("open"))
+    );
+    assert_eq!(views["colours"]["work"]["dark"], "#7fb2f0");
+    let colour = |light: &str| json!({ "light": light, "dark": "#000000" });
     for wrong in [
-        json!({ "statuses": ["A", "A"], "views": [] }),
-        json!({ "statuses": [" "], "views": [] }),
+        json!({ "statuses": [{ "name": "A" }, { "name": "A" }], "views": [] }),
+        json!({ "statuses": [{ "name": " " }], "views": [] }),
+        json!({ "statuses": [{ "name": "A", "category": "odd" }], "views": [] }),
+        json!({ "statuses": [{ "name": "A", "shortcut": "ab" }], "views": [] }),
+        json!({ "statuses": [{ "name": "A", "shortcut": "1" }, { "name": "B", "shortcut": "1" }], "views": [] }),
+        json!({ "statuses": [{ "name": "A", "colour": colour("red;} body{display:none") }], "views": [] }),
+        json!({ "statuses": [], "views": [], "colours": { "work": colour("#12345g") } }),
+        json!({ "statuses": [], "views": [], "renamed": { "A": "B" } }),
         json!({ "statuses": [], "views": [{ "name": "x".repeat(61) }] }),
         json!({ "statuses": [], "views": [{ "name": "x", "other": 1 }] }),
     ] {
         assert_eq!(world.call("PUT", "views", wrong.clone()).await.status, 400, "{wrong}");
     }
+}
+
+#[tokio::test]
+async fn a_status_says_whether_work_is_closed_and_sessions_follow_its_new_name() {
+    let world = World::saying("hi").await;
+    let (one, two) = (world.session("a").await, world.session("b").await);
+    for (session, flag) in [(&one, "Done"), (&two, "Todo")] {
+        world.at_rest(session).await;
+        world.call("PATCH", &format!("sessions/{session}"), json!({ "flag": flag })).await.expect(200);
+    }
+    let ids = |list: serde_json::Value| {
+        list["sessions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(world.get("sessions?where=closed").await.json()), [one.clone()]);
+    // The two trade their names, and what was done stays done.
+    let traded = json!({
+        "statuses": [{ "name": "Done", "category": "open" }, { "name": "Todo", "category": "closed" }],
+        "views": [], "renamed": { "Done": "Todo", "Todo": "Done" },
+    });
+    world.call("PUT", "views", traded).await.expect(200);
+    assert_eq!(world.get(&format!("sessions/{one}")).await.json()["flag"], "Todo");
+    assert_eq!(ids(world.get("sessions?where=closed").await.json()), [one]);
+    assert_eq!(ids(world.get("sessions?flag=Done").await.json()), [two]);
+    // A file of an earlier version has only names.
+    let file = weft_engine::Home::at(world.home.path()).config.join("views.json");
+    assert!(file.exists());
+    std::fs::write(&file, r#"{"views":[],"statuses":["Blocked","Done"]}"#).unwrap();
+    let statuses = world.get("views").await.json()["statuses"].clone();
+    assert_eq!((&statuses[0]["category"], &statuses[1]["category"]), (&json!("open"), &json!("closed")));
 }

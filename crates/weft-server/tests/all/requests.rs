@@ -90,6 +90,17 @@ async fn bodies_that_are_too_large_or_cut_or_not_json_are_refused() {
     assert_eq!(world.send(form).await.status, 415);
     let upload = world.send(post("uploads?name=big.bin").body(vec![0; 21 << 20])).await;
     assert_eq!(upload.status, 413, "{}", upload.text);
+    let mut picture = b"\x89PNG\r\n\x1a\n".to_vec();
+    picture.resize(6 << 20, 0);
+    for (name, bytes, status, says) in [
+        ("words.txt", "w".repeat(300 << 10).into_bytes(), 413, "256 KB"),
+        ("large.png", picture, 413, "5 MB"),
+        ("program.bin", vec![0xff; 100], 400, "neither a picture nor text"),
+    ] {
+        let refused = world.send(post(&format!("uploads?name={name}")).body(bytes)).await;
+        assert_eq!(refused.status, status, "{name}: {}", refused.text);
+        assert!(refused.text.contains(says) && refused.text.contains(name), "{name}: {}", refused.text);
+    }
     let empty = world.send(post("uploads")).await;
     assert_eq!(empty.status, 400);
     let deep = world.send(post("sessions").header("content-type", "application/json").body("[".repeat(100_000))).await;

@@ -1,0 +1,129 @@
+/** The person's own order among sessions: what statuses there are, and how they and the labels look. */
+import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { useKeepViews, useViews } from '../api/queries';
+import type { Colour, Status, StatusIconName } from '../api/types';
+import { labelTree } from '../inbox/groups';
+import { COLOURS, labelColour, sameColour, STATUS_ICONS, StatusMark, tint } from '../inbox/statuses';
+import { Page, Section } from './parts';
+
+export function Statuses() {
+  const views = useViews();
+  return (
+    <>
+      <Section title="Statuses" says={<>Your own words for where work stands. Press <kbd>s</kbd> and then a status’s key in an open session, or on one in the list. What is closed steps back in the list; “Open” and “Closed” in its filter show one or the other.</>}>
+        <Page query={views}>{(data) => <StatusRows statuses={data.statuses} />}</Page>
+      </Section>
+      <Section title="Colours of labels" says="A label without a colour has that of the label above it.">
+        <Page query={views}>{(data) => <LabelRows labels={data.labels} colours={data.colours} />}</Page>
+      </Section>
+    </>
+  );
+}
+
+function StatusRows({ statuses }: { statuses: readonly Status[] }) {
+  const keep = useKeepViews();
+  const change = (index: number, by: Partial<Status>) => {
+    const before = statuses[index];
+    if (!before) return;
+    const renamed = by.name !== undefined && by.name !== before.name ? { [before.name]: by.name } : undefined;
+    keep.mutate({ statuses: statuses.map((status, place) => (place === index ? { ...status, ...by } : status)), renamed });
+  };
+  const move = (from: number, to: number) => {
+    const next = [...statuses];
+    next.splice(to, 0, ...next.splice(from, 1));
+    keep.mutate({ statuses: next });
+  };
+  const add = () => {
+    const taken = new Set(statuses.map((status) => status.name));
+    let name = 'New status';
+    for (let number = 2; taken.has(name); number += 1) name = `New status ${number}`;
+    keep.mutate({ statuses: [...statuses, { name, category: 'open', icon: 'circle', colour: null, shortcut: null }] });
+  };
+  return (
+    <>
+      <ul className="status-rows" aria-label="Statuses">
+        {statuses.map((status, index) => (
+          <li key={status.name} className="status-row">
+            <StatusMark status={status} />
+            <Typed value={status.name} label={`Name of ${status.name}`} longest={60} onDone={(name) => name && change(index, { name })} />
+            <select className="field" aria-label={`Category of ${status.name}`} value={status.category} onChange={(event) => change(index, { category: event.target.value as Status['category'] })}>
+              <option value="open">Open</option><option value="closed">Closed</option>
+            </select>
+            <select className="field" aria-label={`Icon of ${status.name}`} value={status.icon} onChange={(event) => change(index, { icon: event.target.value as StatusIconName })}>
+              {Object.entries(STATUS_ICONS).map(([icon, [words]]) => <option key={icon} value={icon}>{words}</option>)}
+            </select>
+            <ColourField label={`Colour of ${status.name}`} none="No colour" colour={status.colour} onChange={(colour) => change(index, { colour })} />
+            <label className="row status-key"><span className="meta">s then</span>
+              <Typed value={status.shortcut ?? ''} label={`Key of ${status.name}`} longest={1} onDone={(key) => change(index, { shortcut: key.toLowerCase() || null })} />
+            </label>
+            <span className="row">
+              <button type="button" className="icon-button" disabled={index === 0} aria-label={`Move ${status.name} up`} title="Move up" onClick={() => move(index, index - 1)}><ArrowUp /></button>
+              <button type="button" className="icon-button" disabled={index === statuses.length - 1} aria-label={`Move ${status.name} down`} title="Move down" onClick={() => move(index, index + 1)}><ArrowDown /></button>
+              <button type="button" className="icon-button" aria-label={`Remove ${status.name}`} title="Remove; sessions keep the word" onClick={() => keep.mutate({ statuses: statuses.filter((_, place) => place !== index) })}><Trash2 /></button>
+            </span>
+          </li>
+        ))}
+      </ul>
+      <button type="button" className="button small" onClick={add}><Plus /> Add a status</button>
+    </>
+  );
+}
+
+/** A field that is saved when one leaves it or presses Enter. */
+function Typed({ value, label, longest, onDone }: { value: string; label: string; longest: number; onDone: (text: string) => void }) {
+  const [text, setText] = useState<string | null>(null);
+  const done = () => {
+    const next = text?.trim();
+    setText(null);
+    if (next !== undefined && next !== value) onDone(next);
+  };
+  return <input className="field" aria-label={label} value={text ?? value} maxLength={longest} onChange={(event) => setText(event.target.value)} onBlur={done} onKeyDown={(event) => event.key === 'Enter' && event.currentTarget.blur()} />;
+}
+
+const OWN = 'own';
+
+function ColourField({ label, none, colour, onChange }: { label: string; none: string; colour: Colour | null; onChange: (colour: Colour | null) => void }) {
+  const known = Object.entries(COLOURS).find(([, one]) => sameColour(one, colour))?.[0];
+  const chosen = colour ? (known ?? OWN) : '';
+  return (
+    <span className="row colour-field">
+      <span className="label-dot" style={tint(colour)} aria-hidden="true" />
+      <select className="field" aria-label={label} value={chosen} onChange={(event) => {
+        const name = event.target.value;
+        onChange(name === '' ? null : (COLOURS[name] ?? colour ?? { light: '#5b6270', dark: '#a5adba' }));
+      }}>
+        <option value="">{none}</option>
+        {Object.keys(COLOURS).map((name) => <option key={name}>{name}</option>)}
+        {chosen === OWN ? <option value={OWN}>Own</option> : null}
+      </select>
+      {colour ? (['light', 'dark'] as const).map((screen) => (
+        <input key={screen} type="color" aria-label={`${label} on ${screen} screens`} title={`On ${screen} screens`} defaultValue={colour[screen]} onBlur={(event) => {
+          if (event.target.value !== colour[screen]) onChange({ ...colour, [screen]: event.target.value });
+        }} />
+      )) : null}
+    </span>
+  );
+}
+
+function LabelRows({ labels, colours }: { labels: readonly { name: string; sessions: number }[]; colours: Readonly<Record<string, Colour>> }) {
+  const keep = useKeepViews();
+  const tree = labelTree(labels);
+  if (tree.length === 0) return <p className="muted">No session has a label yet. Give one in a session’s menu in the list; a slash makes a tree, as in <code>work/urgent</code>.</p>;
+  return (
+    <ul className="status-rows" aria-label="Labels">
+      {tree.map((node) => (
+        <li key={node.name} className="label-row" style={{ paddingLeft: node.depth * 18 }}>
+          <span className="label-dot" style={tint(labelColour(colours, node.name))} aria-hidden="true" />
+          <span className="grow cut">{node.label} <span className="meta">{node.sessions}</span></span>
+          <ColourField key={JSON.stringify(colours[node.name])} label={`Colour of ${node.name}`} none={node.depth > 0 ? 'As above' : 'No colour'} colour={colours[node.name] ?? null} onChange={(colour) => {
+            const next = { ...colours };
+            if (colour) next[node.name] = colour;
+            else delete next[node.name];
+            keep.mutate({ colours: next });
+          }} />
+        </li>
+      ))}
+    </ul>
+  );
+}
