@@ -310,6 +310,12 @@ inWorld('it fits a phone', {}, async (world) => {
   await page.locator('.sheet .entry').first().waitFor();
   await shoot(page, 'phone-list');
   assert.deepEqual(await barriers(page), []);
+  for (const place of ['/', '/settings/models', '/settings/statuses', '/knowledge', '/research', '/waiting']) {
+    await page.goto(`${world.origin}${place}`);
+    await page.locator('.main h1').waitFor();
+    const sizes = await page.evaluate(() => [document.documentElement.scrollWidth, ...['.rail', '.main'].map((part) => document.querySelector(part).getBoundingClientRect().width)]);
+    assert.deepEqual(sizes, [390, 390, 390], place);
+  }
 });
 
 inWorld('a message is edited and tried again in a fork', {}, async (world) => {

@@ -105,7 +105,7 @@ async fn main() {
     };
     let sources = Sources::new(vec![config], folder.path(), around);
     sources.set_host(Arc::new(Agreeable));
-    let source = sources.get("suite").unwrap();
+    let source = &sources.get("suite").unwrap();
     let listing = signed_in(source, || Arc::clone(source).list()).await.expect("the list of tools");
     for tool in &listing.tools {
         let arguments = match tool.name.as_ref() {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, join_all};
@@ -57,7 +57,7 @@ pub struct Surroundings {
 }
 
 pub struct Sources {
-    sources: Vec<Arc<Source>>,
+    sources: RwLock<Vec<Arc<Source>>>,
     workspaces: Arc<Mutex<BTreeSet<PathBuf>>>,
     around: Surroundings,
     host: Arc<OnceLock<Arc<dyn Host>>>,
@@ -102,11 +102,27 @@ impl Sources {
     pub fn new(configs: Vec<SourceConfig>, workspace: &Path, around: Surroundings) -> Self {
         let workspaces = Arc::new(Mutex::new(BTreeSet::from([workspace.to_owned()])));
         let host = Arc::new(OnceLock::new());
-        let sources = configs
-            .into_iter()
-            .map(|config| Arc::new(Source::new(config, around.clone(), Arc::clone(&workspaces), Arc::clone(&host))))
-            .collect();
-        Self { sources, workspaces, around, host }
+        let sources = Self { sources: RwLock::default(), workspaces, around, host };
+        sources.replace(configs);
+        sources
+    }
+
+    /// From now on these are the sources. One that stays as it was keeps its connection; those that are no
+    /// longer among them are given back, and end with their last call.
+    pub fn replace(&self, configs: Vec<SourceConfig>) -> Vec<Arc<Source>> {
+        let mut sources = self.sources.write().unwrap_or_else(PoisonError::into_inner);
+        let mut before = std::mem::take(&mut *sources);
+        for config in configs {
+            let known = before.iter().position(|source| source.config == config);
+            sources.push(match known {
+                Some(place) => before.swap_remove(place),
+                None => {
+                    let (workspaces, host) = (Arc::clone(&self.workspaces), Arc::clone(&self.host));
+                    Arc::new(Source::new(config, self.around.clone(), workspaces, host))
+                }
+            });
+        }
+        before
     }
 
     /// From now on sources can ask people and models.
@@ -114,25 +130,26 @@ impl Sources {
         let _ = self.host.set(host);
     }
 
-    pub fn all(&self) -> &[Arc<Source>] {
-        &self.sources
+    pub fn all(&self) -> Vec<Arc<Source>> {
+        self.sources.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub fn get(&self, name: &str) -> Result<&Arc<Source>, SourceError> {
-        let found = self.sources.iter().find(|source| source.config.name == name);
+    pub fn get(&self, name: &str) -> Result<Arc<Source>, SourceError> {
+        let found = self.all().into_iter().find(|source| source.config.name == name);
         found.ok_or_else(|| SourceError::Unknown(name.to_owned()))
     }
 
     /// Ends all connections.
     pub async fn close(&self) {
-        join_all(self.sources.iter().map(|source| source.close())).await;
+        let all = self.all();
+        join_all(all.iter().map(|source| source.close())).await;
     }
 
     /// The sources that are switched on here, by the settings or by what a session wants.
-    fn usable<'a>(&'a self, workspace: &'a Path, wanted: &'a [String]) -> impl Iterator<Item = &'a Arc<Source>> {
-        self.sources
-            .iter()
-            .filter(move |source| (source.config.enabled || source.is_wanted(wanted)) && source.belongs_to(workspace))
+    fn usable(&self, workspace: &Path, wanted: &[String]) -> impl Iterator<Item = Arc<Source>> {
+        let mut all = self.all();
+        all.retain(|source| (source.config.enabled || source.is_wanted(wanted)) && source.belongs_to(workspace));
+        all.into_iter()
     }
 
     async fn make_ready(&self, workspace: &Path, wanted: &[String]) -> Vec<String> {
@@ -146,7 +163,7 @@ impl Sources {
             if !self.around.trust.allows(&source.config) {
                 notices.extend(source.say(source.not_allowed().to_string()));
             } else if source.needs_listing() {
-                waiting.push(Arc::clone(source));
+                waiting.push(source);
             }
         }
         let listing = waiting.into_iter().map(|source| {
@@ -187,7 +204,7 @@ impl Toolbox for Sources {
 
     fn prompts(&self, workspace: &Path) -> Vec<PromptOffer> {
         let usable = self.usable(workspace, &[]).filter(|source| self.around.trust.allows(&source.config));
-        usable.flat_map(prompts::offers).collect()
+        usable.flat_map(|source| prompts::offers(&source)).collect()
     }
 
     fn prompt<'a>(
@@ -200,7 +217,7 @@ impl Toolbox for Sources {
         Box::pin(async move {
             let source = self.usable(workspace, &[]).find(|usable| usable.config.name == source);
             let source = source.ok_or_else(|| "its source is not there".to_owned())?;
-            prompts::fill(source, name, arguments).await
+            prompts::fill(&source, name, arguments).await
         })
     }
 }

@@ -1,8 +1,10 @@
 //! What the server needs of this program: the same things the command line does, for a browser.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use weft_engine::{Home, Loaded, NetworkLog};
+use weft_mcp::Sources;
 use weft_mcp::trust::Trust;
 use weft_server::{Backstage, NewSource, Section, SourceList};
 
@@ -12,6 +14,24 @@ use crate::{open, sources};
 pub struct Program {
     pub home: Home,
     pub workspace: PathBuf,
+    /// The sources that sessions have now.
+    pub live: Arc<Sources>,
+}
+
+impl Program {
+    /// Sessions have what the settings say now with their next turn.
+    fn renew_sources(&self) -> Result<(), String> {
+        let configs = self.sources()?.sources.all().iter().map(|source| source.config.clone()).collect();
+        let gone = self.live.replace(configs);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                for source in gone {
+                    source.close().await;
+                }
+            });
+        }
+        Ok(())
+    }
 }
 
 fn told<T>(done: anyhow::Result<T>) -> Result<T, String> {
@@ -38,20 +58,23 @@ impl Backstage for Program {
     }
 
     fn add_source(&self, source: NewSource) -> Result<(), String> {
-        told(source_commands::add_from_browser(&self.home, &self.workspace, source))
+        told(source_commands::add_from_browser(&self.home, &self.workspace, source))?;
+        self.renew_sources()
     }
 
     fn remove_source(&self, name: &str) -> Result<(), String> {
         let list = self.sources()?;
         let source = list.sources.get(name).map_err(|error| error.to_string())?;
-        told(source_commands::remove(&self.home, &source.config, &list.trust))
+        told(source_commands::remove(&self.home, &source.config, &list.trust))?;
+        self.renew_sources()
     }
 
     fn allow_source(&self, name: &str) -> Result<(), String> {
         let list = self.sources()?;
         let source = list.sources.get(name).map_err(|error| error.to_string())?;
         let confinement = source.config.confinement.clone();
-        told(source_commands::allow(source, &list.trust, confinement, Default::default()))
+        told(source_commands::allow(&source, &list.trust, confinement, Default::default()))?;
+        self.renew_sources()
     }
 
     fn doctor(&self) -> Vec<Section> {

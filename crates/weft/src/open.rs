@@ -36,6 +36,8 @@ pub struct Opened {
     pub engine: Engine,
     pub home: Home,
     pub workspace: PathBuf,
+    /// The tools of others that sessions have.
+    pub sources: Arc<weft_mcp::Sources>,
     /// What is known of folders.
     pub knowledge: Arc<Shelf>,
     /// The documents that research asks.
@@ -121,15 +123,13 @@ pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::
     setup.registry = weft_research::tools(&corpora).into_iter().fold(setup.registry, Registry::with_extra);
     setup.flows = vec![weft_research::PACKED];
     setup.functions = vec![Arc::new(weft_research::ResearchFunctions)];
-    let toolbox = (!sources.sources.all().is_empty()).then_some(sources.sources);
-    setup.toolbox = toolbox.clone().map(|sources| sources as Arc<dyn Toolbox>);
+    // Also without one: a source that is added while Weft runs is there with the next turn.
+    setup.toolbox = Some(Arc::clone(&sources.sources) as Arc<dyn Toolbox>);
     let engine = Engine::open(setup)?;
     knowledge.set_memory(Arc::new(Past(engine.store().clone())));
-    if let Some(sources) = toolbox {
-        sources.set_host(Arc::new(EngineHost { engine: engine.downgrade() }));
-    }
+    sources.sources.set_host(Arc::new(EngineHost { engine: engine.downgrade() }));
     let warnings = loaded.warnings.into_iter().chain(sources.warnings).collect();
-    Ok(Opened { engine, home, workspace, knowledge, corpora, warnings })
+    Ok(Opened { engine, home, workspace, sources: sources.sources, knowledge, corpora, warnings })
 }
 
 /// Opens everything and tells what the person should know about it.

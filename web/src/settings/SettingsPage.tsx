@@ -1,7 +1,7 @@
 /** The settings: a list of pages, and the one that the address names. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { api } from '../api/client';
 import { useVersion } from '../api/queries';
 import { notifications } from '../inbox/notify';
@@ -45,6 +45,10 @@ function Where() {
 export function SettingsPage() {
   const { page } = useParams({ from: '/settings/$page' });
   const found = SETTINGS_PAGES.find((one) => one.id === page);
+  // On a phone the pages are one row, and the one that is open may be beyond its edge.
+  useEffect(() => {
+    document.querySelector('.settings-nav .active')?.scrollIntoView({ inline: 'center', block: 'nearest' });
+  }, [page]);
   useTitle(found ? `${found.name} · Settings` : 'Settings');
   return (
     <main className="main settings">

@@ -65,7 +65,7 @@ function StatusRows({ statuses }: { statuses: readonly Status[] }) {
           </li>
         ))}
       </ul>
-      <button type="button" className="button small" onClick={add}><Plus /> Add a status</button>
+      <button type="button" className="button small add-status" onClick={add}><Plus /> Add a status</button>
     </>
   );
 }
@@ -88,7 +88,6 @@ function ColourField({ label, none, colour, onChange }: { label: string; none: s
   const chosen = colour ? (known ?? OWN) : '';
   return (
     <span className="row colour-field">
-      <span className="label-dot" style={tint(colour)} aria-hidden="true" />
       <select className="field" aria-label={label} value={chosen} onChange={(event) => {
         const name = event.target.value;
         onChange(name === '' ? null : (COLOURS[name] ?? colour ?? { light: '#5b6270', dark: '#a5adba' }));
@@ -114,7 +113,7 @@ function LabelRows({ labels, colours }: { labels: readonly { name: string; sessi
     <ul className="status-rows" aria-label="Labels">
       {tree.map((node) => (
         <li key={node.name} className="label-row" style={{ paddingLeft: node.depth * 18 }}>
-          <span className="label-dot" style={tint(labelColour(colours, node.name))} aria-hidden="true" />
+          <span className="label-dot" style={tint(labelColour(colours, node.name)) ?? { color: 'transparent' }} aria-hidden="true" />
           <span className="grow cut">{node.label} <span className="meta">{node.sessions}</span></span>
           <ColourField key={JSON.stringify(colours[node.name])} label={`Colour of ${node.name}`} none={node.depth > 0 ? 'As above' : 'No colour'} colour={colours[node.name] ?? null} onChange={(colour) => {
             const next = { ...colours };

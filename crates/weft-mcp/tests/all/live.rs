@@ -84,6 +84,26 @@ async fn everything_works_with_a_real_peer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sources_come_and_go_while_others_stay_connected() {
+    let world = everything(limits());
+    world.ready().await;
+    assert!(!world.tool_names().is_empty());
+    let (it, mut other) = (world.source().config.clone(), world.source().config.clone());
+    other.name = "other".to_owned();
+    assert!(world.sources.replace(vec![other.clone(), it.clone()]).is_empty(), "one that stays was given up");
+    assert_eq!((world.sources.all().len(), world.source().starts()), (2, 1));
+    // One that says something else is another one, and the old one is given back to be closed.
+    let changed = weft_mcp::config::SourceConfig { timeout_seconds: Some(5), ..it };
+    let gone = world.sources.replace(vec![changed]);
+    assert_eq!(gone.iter().map(|source| source.config.name.as_str()).collect::<Vec<_>>(), ["other", "it"]);
+    assert_eq!((world.source().timeout(), world.source().starts()), (Duration::from_secs(5), 0));
+    for source in gone {
+        source.close().await;
+        assert!(!source.is_connected().await);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn progress_gives_a_real_peer_more_time_and_a_stop_ends_it() {
     let world = everything(Limits { call: Duration::from_secs(30), ..limits() });
     world.ready().await;

@@ -118,7 +118,7 @@ impl World {
         self.folder.path()
     }
 
-    pub fn source(&self) -> &Arc<Source> {
+    pub fn source(&self) -> Arc<Source> {
         self.sources.get("it").unwrap()
     }
 

@@ -70,7 +70,7 @@ pub async fn list(State(desk): State<SharedDesk>) -> Answer<Json<SourcesView>> {
     Ok(Json(SourcesView { sources, warnings: list.warnings }))
 }
 
-/// Add a source to your own settings; sessions have it when Weft starts again
+/// Add a source to your own settings; sessions have it with their next turn
 #[utoipa::path(post, path = "/sources", request_body = NewSource, responses((status = 204)), tag = "sources")]
 pub async fn add(State(desk): State<SharedDesk>, Body(source): Body<NewSource>) -> Answer<StatusCode> {
     let (backstage, name) = (Arc::clone(&desk.backstage), source.name.clone());
@@ -122,7 +122,7 @@ pub struct SignInView {
 #[utoipa::path(post, path = "/sources/{name}/sign-in", params(("name" = String, Path)), responses((status = 200, body = SignInView)), tag = "sources")]
 pub async fn sign_in(State(desk): State<SharedDesk>, Path(name): Path<String>) -> Answer<Json<SignInView>> {
     let list = desk.known_source(&name).await?;
-    let Ok(source) = list.sources.get(&name).cloned() else {
+    let Ok(source) = list.sources.get(&name) else {
         return Err(Problem::missing("There is no such source."));
     };
     let refused = |reason: String| Problem::conflict("cannot_sign_in", sentence(&reason));
@@ -174,7 +174,7 @@ pub struct SourceTool {
 #[utoipa::path(post, path = "/sources/{name}/test", params(("name" = String, Path)), responses((status = 200, body = SourceTest)), tag = "sources")]
 pub async fn test(State(desk): State<SharedDesk>, Path(name): Path<String>) -> Answer<Json<SourceTest>> {
     let list = desk.known_source(&name).await?;
-    let Ok(source) = list.sources.get(&name).cloned() else {
+    let Ok(source) = list.sources.get(&name) else {
         return Err(Problem::missing("There is no such source."));
     };
     if let Transport::Api { .. } = &source.config.transport {

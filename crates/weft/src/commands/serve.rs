@@ -64,7 +64,11 @@ async fn serve(args: &mut ServeArgs, is_first: bool) -> anyhow::Result<Ended> {
     // Gone when the server ends, if not before.
     let _invitation =
         (args.open && is_first).then(|| Invitation::show(&opened.home, &listening.url_with_token)).transpose()?;
-    let backstage = Arc::new(Program { home: opened.home.clone(), workspace: opened.workspace.clone() });
+    let backstage = Arc::new(Program {
+        home: opened.home.clone(),
+        workspace: opened.workspace.clone(),
+        live: Arc::clone(&opened.sources),
+    });
     let parts = Parts {
         engine: opened.engine,
         home: opened.home,

@@ -43,7 +43,7 @@ pub async fn run(command: SourcesCommand) -> anyhow::Result<Exit> {
         SourcesCommand::Test { name } => {
             let source = opened.sources.get(&name)?;
             note_change(&home, Category::Network, "source.tested", "test", &name);
-            return test(source).await;
+            return test(&source).await;
         }
         SourcesCommand::Allow { name, give, network, no_sandbox } => {
             let source = opened.sources.get(&name)?;
@@ -52,10 +52,10 @@ pub async fn run(command: SourcesCommand) -> anyhow::Result<Exit> {
                 (false, true) => Confinement::Sandboxed { network: Network::Open },
                 (false, false) => source.config.confinement.clone(),
             };
-            allow(source, &trust, confinement, give.into_iter().collect())?;
+            allow(&source, &trust, confinement, give.into_iter().collect())?;
         }
         SourcesCommand::Login { name } => {
-            login(opened.sources.get(&name)?).await?;
+            login(&opened.sources.get(&name)?).await?;
             note_change(&home, Category::Credential, "source.signed_in", "login", &name);
         }
         SourcesCommand::Secret { name } => secret(&home, &settings.config, &name)?,
@@ -178,7 +178,8 @@ fn list(opened: &Opened, trust: &Trust, json: bool) {
         Origin::User => "yours",
         Origin::Project { .. } => "project",
     };
-    let configs = opened.sources.all().iter().map(|source| &source.config);
+    let all = opened.sources.all();
+    let configs = all.iter().map(|source| &source.config);
     if json {
         for config in configs {
             out::json_line(&json!({
