@@ -98,5 +98,6 @@ it('rows are drawn ahead by height, not by number', () => {
   const range = { startIndex: 50, endIndex: 52, count: 100 };
   expect(around(range, () => 30)).toEqual(Array.from({ length: 23 }, (_, index) => 40 + index));
   expect(around(range, () => 2_000)).toEqual([49, 50, 51, 52, 53]);
+  expect(around(range, (index) => (index === 48 || index === 54 ? 5_000 : 30))).toEqual([49, 50, 51, 52, 53]);
   expect(around({ startIndex: 0, endIndex: 1, count: 2 }, () => 10)).toEqual([0, 1]);
 });

@@ -15,12 +15,14 @@ const ESTIMATES: Record<Row['type'], number> = {
 
 /** So many pixels beyond what is seen are drawn ahead. Counted in rows it would be little of small ones and far too much of long answers. */
 const AHEAD = 300;
+/** A row that is longer than this is drawn when it is seen: ahead of that it would only be kept in the page. */
+const LONG = 2_000;
 
 /** The rows to draw: those in sight, and on both sides as many as fill the room ahead. */
 export function around({ startIndex, endIndex, count }: Pick<Range, 'startIndex' | 'endIndex' | 'count'>, size: (index: number) => number): number[] {
   let [first, last] = [startIndex, endIndex];
-  for (let room = AHEAD; first > 0 && room > 0; room -= size(first)) first -= 1;
-  for (let room = AHEAD; last < count - 1 && room > 0; room -= size(last)) last += 1;
+  for (let room = AHEAD; first > 0 && room > 0 && size(first - 1) <= LONG; room -= size(first)) first -= 1;
+  for (let room = AHEAD; last < count - 1 && room > 0 && size(last + 1) <= LONG; room -= size(last)) last += 1;
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
