@@ -12,9 +12,7 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use super::mounts::{self, Mounting};
 use super::worlds::{self, First, Side};
@@ -96,7 +94,7 @@ fn attempt(
     let order = serde_json::to_string(&order).map_err(io::Error::other).doing("write the order")?;
     words.extend(["--".into(), format!("/proc/self/fd/{}", own.as_raw_fd()).into(), WORD.into(), order.into()]);
     words.extend_from_slice(command);
-    Err(become_bubblewrap(program, words, complaining.into()))
+    Err(super::become_bubblewrap(program, words, complaining.into()))
 }
 
 /// Goes on inside.
@@ -117,13 +115,6 @@ pub fn go_on(inside: &Inside, order: &Order, command: &[OsString]) -> Result<u8,
     lock(order)?;
     let environment = mounts::environment().into_iter().chain(network::environment(proxy.as_deref()));
     first.run(|| super::become_command(order, command, environment))
-}
-
-#[allow(clippy::disallowed_methods, reason = "no model chose it; it starts the helper again, inside")]
-fn become_bubblewrap(program: &Path, words: Vec<OsString>, complaining: OwnedFd) -> EnterError {
-    let mut bubblewrap = Command::new(program);
-    bubblewrap.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(complaining);
-    EnterError { what: format!("start `{}`", program.display()), source: bubblewrap.exec() }
 }
 
 /// A copy that the next program has too.

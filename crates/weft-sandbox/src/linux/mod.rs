@@ -23,9 +23,10 @@ mod worlds;
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
@@ -155,4 +156,12 @@ fn become_command(
     }
     let source = Command::new(program).args(arguments).envs(environment).exec();
     EnterError { what: format!("start `{}`", program.to_string_lossy()), source }
+}
+
+/// Returns only if it could not. What it says itself goes to `complaining`.
+#[allow(clippy::disallowed_methods, reason = "no model chose it; it starts the helper again, inside")]
+fn become_bubblewrap(program: &Path, arguments: Vec<OsString>, complaining: OwnedFd) -> EnterError {
+    let mut bubblewrap = Command::new(program);
+    bubblewrap.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(complaining);
+    EnterError { what: format!("start `{}`", program.display()), source: bubblewrap.exec() }
 }
