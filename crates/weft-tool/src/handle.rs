@@ -6,6 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,7 +67,7 @@ impl Spot {
     /// `path` is absolute and free of links.
     pub fn find(path: &Path) -> io::Result<Self> {
         let (parents, name) = split(path)?;
-        Ok(Self { folder: Arc::new(walk(parents, &mut None)?), name })
+        Ok(Self { folder: Arc::new(walk(parents, &mut None)?), name: name.to_owned() })
     }
 
     /// The same, and makes the folders that are missing.
@@ -74,7 +75,7 @@ impl Spot {
         let (parents, name) = split(path)?;
         let mut folders = Some(Vec::new());
         let folder = Arc::new(walk(parents, &mut folders)?);
-        Ok(Made { spot: Self { folder, name }, folders: folders.unwrap_or_default() })
+        Ok(Made { spot: Self { folder, name: name.to_owned() }, folders: folders.unwrap_or_default() })
     }
 
     pub fn open(&self) -> Result<(File, Metadata), OpenError> {
@@ -198,7 +199,8 @@ pub(crate) fn open(path: &Path) -> Result<(File, Metadata), OpenError> {
     }
 }
 
-/// Opens many files one after the other, and walks only where the folder is another one.
+/// Opens many files one after the other that a walk has found to be regular ones, and walks only where
+/// the folder is another one.
 #[derive(Default)]
 pub(crate) struct Opener {
     last: Option<(PathBuf, OwnedFd)>,
@@ -207,42 +209,49 @@ pub(crate) struct Opener {
 impl Opener {
     pub fn open(&mut self, path: &Path) -> Result<(File, Metadata), OpenError> {
         let (parents, name) = split(path)?;
-        if let Some((_, folder)) = self.last.as_ref().filter(|(known, _)| known == parents) {
-            return open_in(folder.as_fd(), &name);
+        if let Some((_, folder)) = self.last.as_ref().filter(|(known, _)| known.as_os_str() == parents.as_os_str()) {
+            return open_looked_at(folder.as_fd(), name);
         }
         let folder = walk(parents, &mut None)?;
-        let opened = open_in(folder.as_fd(), &name);
+        let opened = open_looked_at(folder.as_fd(), name);
         self.last = Some((parents.to_owned(), folder));
         opened
     }
 }
 
-fn open_in(folder: BorrowedFd<'_>, name: &OsStr) -> Result<(File, Metadata), OpenError> {
-    let is_regular = |kind: FileType| match kind {
+fn is_regular(kind: FileType) -> Result<(), OpenError> {
+    match kind {
         FileType::RegularFile => Ok(()),
         FileType::Directory => Err(OpenError::Folder),
         FileType::Symlink => Err(OpenError::from(Errno::LOOP)),
         FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => {
             Err(OpenError::Special)
         }
-    };
+    }
+}
+
+fn open_in(folder: BorrowedFd<'_>, name: &OsStr) -> Result<(File, Metadata), OpenError> {
     // Looked at before as well: opening some devices already does something.
     let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     is_regular(FileType::from_raw_mode(stat.st_mode))?;
-    let file = rustix::fs::openat(folder, name, FILE, Mode::empty())?;
-    is_regular(FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode))?;
-    let file = File::from(file);
+    open_looked_at(folder, name)
+}
+
+/// The same for what somebody has just seen to be a regular file.
+fn open_looked_at(folder: BorrowedFd<'_>, name: &OsStr) -> Result<(File, Metadata), OpenError> {
+    let file = File::from(rustix::fs::openat(folder, name, FILE, Mode::empty())?);
     let metadata = file.metadata()?;
+    is_regular(FileType::from_raw_mode(metadata.mode()))?;
     Ok((file, metadata))
 }
 
-fn split(path: &Path) -> io::Result<(&Path, OsString)> {
+fn split(path: &Path) -> io::Result<(&Path, &OsStr)> {
     // By handle one can go deeper than any path can say, and then nobody else gets there.
     if path.as_os_str().len() >= LONGEST_PATH {
         return Err(Errno::NAMETOOLONG.into());
     }
     match (path.parent(), path.file_name()) {
-        (Some(parents), Some(name)) if path.is_absolute() => Ok((parents, name.to_owned())),
+        (Some(parents), Some(name)) if path.is_absolute() => Ok((parents, name)),
         _ => Err(io::Error::from(io::ErrorKind::InvalidInput)),
     }
 }

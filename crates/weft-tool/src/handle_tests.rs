@@ -73,3 +73,21 @@ fn a_held_folder_stays_the_same_when_another_takes_its_name() {
     assert!(root.join("parked/file").exists());
     assert!(!root.join("outside/file").exists());
 }
+
+/// A walk has seen a file there; what stands there by now may be something else.
+#[test]
+fn an_opener_takes_nothing_but_regular_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let at = |name: &str| root.join(name);
+    std::fs::write(at("file"), "x").unwrap();
+    std::fs::create_dir(at("folder")).unwrap();
+    std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, at("pipe"), Mode::from_raw_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink(&root, at("folder/back")).unwrap();
+    let mut opener = Opener::default();
+    assert_eq!(opener.open(&at("file")).unwrap().1.len(), 1);
+    for name in ["folder", "link", "pipe", "folder/back/file"] {
+        assert!(opener.open(&at(name)).is_err(), "{name}");
+    }
+}

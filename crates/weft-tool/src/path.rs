@@ -105,8 +105,12 @@ pub(crate) fn is_secret(path: &Path) -> bool {
     const ENDINGS: [&str; 7] = ["pem", "key", "p12", "pfx", "jks", "keystore", "kdbx"];
     const TEMPLATES: [&str; 5] = ["example", "sample", "template", "dist", "defaults"];
     let names: Vec<&OsStr> = names(path).collect();
+    // Nearly all of them begin with a dot, and nearly no path in a project has one: a search asks of each.
+    let hidden = names.iter().any(|name| name.as_encoded_bytes().starts_with(b"."));
+    let may_be = |known: &&&str| hidden || !known.starts_with('.');
     // Projects have a folder of that name for other things.
-    let known = SECRET_FOLDERS.iter().map(|known| if *known == ".docker" { ".docker/config.json" } else { known });
+    let known = SECRET_FOLDERS.iter().filter(may_be);
+    let known = known.map(|known| if *known == ".docker" { ".docker/config.json" } else { known });
     if known.into_iter().any(|known| holds(&names, known)) || is_of_a_process(path) {
         return true;
     }
@@ -116,7 +120,7 @@ pub(crate) fn is_secret(path: &Path) -> bool {
     }
     match name.to_str().and_then(|name| name.strip_prefix(".env.")) {
         Some(kind) => !TEMPLATES.contains(&kind),
-        None => FILES.iter().chain(&SECRET_FILES).any(|known| ends(&names, known)),
+        None => FILES.iter().chain(&SECRET_FILES).filter(may_be).any(|known| ends(&names, known)),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Searches file contents with ripgrep's libraries.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError, mpsc};
@@ -29,6 +31,8 @@ const MOST_CONTEXT: usize = 10;
 const MOST_WORKERS: usize = 8;
 /// Files with longer lines than this are passed by.
 const LONGEST_LINE: usize = 8 * 1024 * 1024;
+/// Files up to this length are searched in one piece: then lines are counted only where something is found.
+const SMALL: usize = 64 * 1024;
 /// A line longer than twice this is shown around its match.
 const AROUND: usize = 150;
 
@@ -98,7 +102,7 @@ fn search(context: &Context, input: Value, summary: &str) -> Result<Finished, St
     let base = Base::admitted(context, input.path.as_deref())?;
     let only = input.glob.as_deref().map(|glob| super::glob::matcher(glob, &base)).transpose()?;
     let (matcher, fallback) = compile(&input.pattern)?;
-    let (walk, avoided) = base.walk_telling(|builder| builder.sort_by_file_path(Path::cmp));
+    let (walk, avoided) = base.walk_telling(|builder| builder.sort_by_file_name(OsStr::cmp));
     let files = walk.flatten().filter_map(|entry| {
         // A file that was asked for by name was allowed by name.
         let named = entry.depth() == 0;
@@ -130,7 +134,7 @@ fn search_all(
     let (queue, joined, is_full) = (Mutex::new(queue), Mutex::new(Joined::default()), AtomicBool::new(false));
     let goes_on = || !is_full.load(Ordering::Relaxed) && !cancel.is_cancelled();
     let work = || {
-        let mut opener = Opener::default();
+        let (mut opener, mut room) = (Opener::default(), vec![0; SMALL]);
         let mut searcher = SearcherBuilder::new()
             .line_number(true)
             .heap_limit(Some(LONGEST_LINE))
@@ -141,10 +145,13 @@ fn search_all(
         while goes_on() {
             let next: Result<(usize, PathBuf), _> = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok((index, path)) = next else { break };
-            let mut lines = InFile { file: base.show(&path), matcher, entries: Vec::new(), matches: 0, bytes: 0 };
+            let mut lines = InFile { path: &path, base, matcher, entries: Vec::new(), matches: 0, bytes: 0 };
             // Files that cannot be read are passed by, like ignored ones.
-            if let Ok((opened, _)) = opener.open(&path) {
-                let _ = searcher.search_file(matcher, &opened, &mut lines);
+            if let Ok((opened, metadata)) = opener.open(&path) {
+                let _ = match small(&opened, metadata.len(), &mut room) {
+                    Some(content) => searcher.search_slice(matcher, content, &mut lines),
+                    None => searcher.search_file(matcher, &opened, &mut lines),
+                };
             }
             let mut joined = joined.lock().unwrap_or_else(PoisonError::into_inner);
             joined.add(index, lines.entries);
@@ -165,6 +172,21 @@ fn search_all(
     joined.into_inner().unwrap_or_else(PoisonError::into_inner).found
 }
 
+/// The whole of a small file. Of one that has grown meanwhile, as much as there was.
+fn small<'a>(mut file: &File, length: u64, room: &'a mut [u8]) -> Option<&'a [u8]> {
+    // Some file systems say that what is only made while it is read has no length.
+    let length = usize::try_from(length).ok().filter(|length| *length > 0)?;
+    let room = room.get_mut(..length)?;
+    let mut filled = 0;
+    while let Some(rest) = room.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.read(rest) {
+            Ok(0) | Err(_) => break,
+            Ok(count) => filled += count,
+        }
+    }
+    room.get(..filled)
+}
+
 /// What was found, as far as all files before it have been searched too.
 #[derive(Default)]
 struct Joined {
@@ -174,8 +196,11 @@ struct Joined {
 
 impl Joined {
     fn add(&mut self, index: usize, entries: Vec<Shown>) {
-        self.early.insert(index, entries);
-        while let Some(entries) = self.early.remove(&self.found.files) {
+        let mut next = Some(entries);
+        if index != self.found.files {
+            self.early.extend(next.take().map(|entries| (index, entries)));
+        }
+        while let Some(entries) = next.take().or_else(|| self.early.remove(&self.found.files)) {
             self.found.files += 1;
             self.found.add(entries);
         }
@@ -244,7 +269,8 @@ enum Shown {
 
 /// What is found in one file; hardly more than has room in the result.
 struct InFile<'a> {
-    file: String,
+    path: &'a Path,
+    base: &'a Base,
     matcher: &'a RegexMatcher,
     entries: Vec<Shown>,
     matches: usize,
@@ -254,7 +280,8 @@ struct InFile<'a> {
 impl InFile<'_> {
     fn line(&mut self, number: Option<u64>, sign: char, line: &[u8]) -> String {
         let place = self.matcher.find(line).ok().flatten().map_or(0, |found| found.start());
-        let text = format!("{}{sign}{}{sign} {}\n", self.file, number.unwrap_or(0), around(line, place));
+        let text =
+            format!("{}{sign}{}{sign} {}\n", self.base.show(self.path), number.unwrap_or(0), around(line, place));
         self.bytes += text.len();
         text
     }
