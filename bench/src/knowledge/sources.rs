@@ -31,17 +31,20 @@ pub fn measure(sources: Option<&Path>, weft: Option<&Path>, work: &Path, add: Ad
     };
     let folder = work.join("sources");
     let files = copy(&sources, &folder)?;
+    let busy = processor_seconds();
     let (knowledge, report) = indexed(work, &folder)?;
+    let busy = processor_seconds() - busy;
     let counts = knowledge.status()?.counts;
     let rate = report.bytes as f64 / 1e6 / report.seconds;
     let note = format!(
-        "{:.0} MB in {} files of {}; {} chunks, {} edges; parsing, embedding and both indexes on {} cores",
+        "{:.0} MB in {} files of {}; {} chunks, {} edges; parsing, embedding and both indexes on {} cores, {busy:.1} s of processor time in {:.1} s",
         report.bytes as f64 / 1e6,
         report.changed,
         files.len(),
         counts.chunks,
         counts.edges,
-        std::thread::available_parallelism().map_or(1, usize::from)
+        std::thread::available_parallelism().map_or(1, usize::from),
+        report.seconds
     );
     add(Line::new("knowledge: ingestion of source code, per second", Unit::Megabytes, rate).at_least(4.0).note(note))?;
     let times = changes(knowledge, &files)?;
@@ -139,6 +142,12 @@ fn change_each(files: &[PathBuf], told: &mpsc::Receiver<usize>) -> anyhow::Resul
         anyhow::ensure!(changed == 1, "{changed} files were taken in for one change");
     }
     Ok(times)
+}
+
+/// What this process has had of the processor, on all cores; the rest of the time others had it.
+fn processor_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 fn now_ms() -> i64 {

@@ -292,9 +292,13 @@ impl Knowledge {
                 return Ok(false);
             }
         }
-        writer.commit(now).map_err(text_error)?;
-        writer.finish().map_err(text_error)?;
-        self.vectors.commit(now).map_err(vector_error)?;
+        // Both wait for the disk, and neither for the other.
+        let vectors = &mut self.vectors;
+        std::thread::scope(|scope| {
+            let kept = scope.spawn(|| vectors.commit(now));
+            writer.commit(now).and_then(|()| writer.finish()).map_err(text_error)?;
+            kept.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(vector_error)
+        })?;
         self.text.refresh().map_err(text_error)?;
         self.tables.forget_gone(now)?;
         Ok(true)

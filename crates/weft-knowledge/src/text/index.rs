@@ -5,7 +5,6 @@ use std::path::Path;
 
 use tantivy::collector::{Collector, SegmentCollector, TopDocs};
 use tantivy::columnar::Column;
-use tantivy::directory::MmapDirectory;
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::tokenizer::TextAnalyzer;
@@ -15,6 +14,7 @@ use tantivy::{
 };
 
 use super::TextError;
+use super::directory::TextDirectory;
 use super::near::nearest_words;
 use super::schema::{Fields, WORDS, filter_query, matching_query, schema};
 use super::words::{WordTokenizer, prepared, query_words};
@@ -51,7 +51,7 @@ impl TextIndex {
     pub fn open(folder: &Path) -> Result<Self, TextError> {
         std::fs::create_dir_all(folder).map_err(|error| TextError::Io(error.to_string()))?;
         let (schema, fields) = schema();
-        let directory = MmapDirectory::open(folder).map_err(|error| TextError::Io(error.to_string()))?;
+        let directory = TextDirectory::open(folder).map_err(|error| TextError::Io(error.to_string()))?;
         let index = if Index::exists(&directory).map_err(|error| TextError::Io(error.to_string()))? {
             let index = Index::open(directory)?;
             if index.schema() != schema {

@@ -5,6 +5,7 @@
 //! carries the mark of its last commit; whoever owns the tables compares marks and makes it anew
 //! when they differ. It never holds the text itself.
 
+mod directory;
 mod index;
 mod near;
 mod schema;
