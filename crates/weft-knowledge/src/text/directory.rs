@@ -16,6 +16,9 @@ use tantivy::directory::{
 /// The list of files that tantivy may remove. Losing a change of it loses no words.
 const LIST: &str = ".managed.json";
 
+/// Files that are waited for at the same time.
+const MOST_THREADS: usize = 8;
+
 #[derive(Clone, Debug)]
 pub struct TextDirectory {
     mapped: MmapDirectory,
@@ -69,11 +72,13 @@ impl Directory for TextDirectory {
     /// Called before each commit names its files.
     fn sync_directory(&self) -> io::Result<()> {
         let closed = std::mem::take(&mut *lock(&self.closed));
+        let share = closed.len().div_ceil(MOST_THREADS).max(1);
         std::thread::scope(|scope| {
-            let waiting: Vec<_> = closed.iter().map(|file| scope.spawn(|| file.sync_data())).collect();
-            let done =
-                waiting.into_iter().map(|sync| sync.join().unwrap_or_else(|_| Err(io::Error::other("panicked"))));
-            done.collect::<Vec<io::Result<()>>>().into_iter().collect::<io::Result<()>>()
+            let sync = |files: &[File]| files.iter().try_for_each(File::sync_data);
+            let waiting: Vec<_> = closed.chunks(share).map(|files| scope.spawn(move || sync(files))).collect();
+            let ends = waiting.into_iter().map(|end| end.join().unwrap_or_else(|_| Err(io::Error::other("panicked"))));
+            // Every thread is waited for, whatever became of the first.
+            ends.collect::<Vec<_>>().into_iter().collect::<io::Result<()>>()
         })?;
         self.mapped.sync_directory()
     }

@@ -6,6 +6,7 @@
     reason = "tests may panic, and print what they measure"
 )]
 
+mod bad_input;
 mod graph;
 mod incremental;
 mod library;
