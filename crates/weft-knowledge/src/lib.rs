@@ -51,7 +51,7 @@ pub use judgement::{Conflict, ConflictKind, Context, ContextItem, Provenance, Ve
 pub use knowledge::{Knowledge, Places, Status};
 pub use library::{Document, Hop, Paragraph};
 pub use passage::Passage;
-pub use search::{Answer, Class, Freshness, Hit, Query};
+pub use search::{Answer, Class, Freshness, Hit, Lists, Query, Spot};
 pub use shelf::{Now, Shelf, WorkKind, WorkState};
 pub use tables::{Counts, Symbol};
 pub use tools::{is_tool, tools};

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
-use weft_knowledge::{Filter, Knowledge, KnowledgeError, Query};
+use weft_knowledge::{Knowledge, KnowledgeError};
 
 use crate::corpora::Corpus;
 
@@ -44,6 +44,8 @@ pub struct Book {
     parts: Vec<Knowledge>,
     paragraphs: Vec<Paragraph>,
     by_id: HashMap<String, usize>,
+    /// Of each document, by folder and path: the lines that paragraphs begin in.
+    starts: HashMap<(usize, String), Vec<(u32, usize)>>,
     /// Ids as they may be written in another way: in small letters.
     links: Vec<Vec<usize>>,
     back: Vec<Vec<usize>>,
@@ -95,8 +97,13 @@ impl Book {
             paragraph.cite = if cite.is_empty() { paragraph.id.clone() } else { format!("{cite} {}", paragraph.id) };
         }
         let by_id = paragraphs.iter().enumerate().map(|(index, paragraph)| (paragraph.id.clone(), index)).collect();
-        let mut book =
-            Self { corpus, parts, paragraphs, by_id, links: Vec::new(), back: Vec::new(), words: HashMap::new() };
+        let mut starts: HashMap<(usize, String), Vec<(u32, usize)>> = HashMap::new();
+        for (index, paragraph) in paragraphs.iter().enumerate() {
+            starts.entry((paragraph.folder, paragraph.source.clone())).or_default().push((paragraph.line, index));
+        }
+        starts.values_mut().for_each(|lines| lines.sort_unstable());
+        let (links, back, words) = (Vec::new(), Vec::new(), HashMap::new());
+        let mut book = Self { corpus, parts, paragraphs, by_id, starts, links, back, words };
         book.link();
         Ok(book)
     }
@@ -146,26 +153,48 @@ impl Book {
         found.and_then(|index| self.paragraphs.get(*index))
     }
 
-    /// What fits a query best, best first.
-    pub fn search(&self, query: &str, limit: usize, now: i64) -> Result<Vec<(&Paragraph, f32)>, KnowledgeError> {
-        let mut best: HashMap<usize, f32> = HashMap::new();
+    /// What fits a query best, best first: what means the same and what has the same words, in turn.
+    ///
+    /// Adding their scores up would drown whoever asks in other words than the text: a paragraph that
+    /// shares one rare word by chance would stand before the one that means it.
+    pub fn search(&self, query: &str, limit: usize) -> Result<Vec<(&Paragraph, f32)>, KnowledgeError> {
+        let found = self.look(query)?;
+        let (words, meaning) = (best_first(&found.words), best_first(&found.meaning));
+        // Whoever gives a number means that paragraph.
+        let mut order: Vec<usize> = self.places_named(query).collect();
+        for place in 0..words.len().max(meaning.len()) {
+            order.extend(meaning.get(place).into_iter().chain(words.get(place)));
+        }
+        let mut seen = HashSet::new();
+        order.retain(|index| seen.insert(*index));
+        let ranked = order.iter().take(limit).filter_map(|index| self.paragraphs.get(*index));
+        Ok(ranked.enumerate().map(|(place, paragraph)| (paragraph, 1.0 / (1.0 + place as f32 * 0.1))).collect())
+    }
+
+    /// How alike in meaning each paragraph is to a text, compared with the usual one: nothing for that,
+    /// one for the same text. Empty where no model knows meanings.
+    pub fn likeness(&self, text: &str) -> Result<HashMap<&str, f32>, KnowledgeError> {
+        let found = self.look(text)?.meaning;
+        let usual = found.values().sum::<f32>() / found.len().max(1) as f32;
+        let share = |cosine: f32| (cosine - usual) / (1.0 - usual).max(f32::EPSILON);
+        let known = found.into_iter().filter_map(|(index, cosine)| Some((self.paragraphs.get(index)?, cosine)));
+        Ok(known.map(|(paragraph, cosine)| (paragraph.id.as_str(), share(cosine))).collect())
+    }
+
+    fn look(&self, text: &str) -> Result<Looked, KnowledgeError> {
+        let mut looked = Looked::default();
         for (folder, knowledge) in self.parts.iter().enumerate() {
-            let query =
-                Query { text: query.to_owned(), filter: Filter::default(), limit: limit.saturating_mul(2), now };
-            for hit in knowledge.search(&query)?.hits {
-                // A heading stands for what is under it.
-                let Some(index) = self.at(folder, &hit.path, hit.line) else { continue };
-                let score = best.entry(index).or_default();
-                *score = score.max(hit.score);
+            let lists = knowledge.lists(text, MOST_LOOKED_AT)?;
+            for (list, best) in [(lists.words, &mut looked.words), (lists.meaning, &mut looked.meaning)] {
+                for found in list {
+                    // A heading stands for what is under it.
+                    let Some(index) = self.at(folder, &found.path, found.line) else { continue };
+                    let score = best.entry(index).or_insert(f32::MIN);
+                    *score = score.max(found.score);
+                }
             }
         }
-        // Whoever gives a number means that paragraph.
-        best.extend(self.places_named(query).map(|index| (index, NAMED)));
-        let mut found: Vec<(&Paragraph, f32)> =
-            best.into_iter().filter_map(|(index, score)| Some((self.paragraphs.get(index)?, score))).collect();
-        found.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.id.cmp(&other.0.id)));
-        found.truncate(limit);
-        Ok(found)
+        Ok(looked)
     }
 
     /// The paragraphs whose numbers a question gives.
@@ -178,18 +207,11 @@ impl Book {
         words.filter_map(|word| self.by_id.get(word.trim_end_matches('.')).copied())
     }
 
-    /// The paragraph at or after a line of a document, as far as that is in its section.
+    /// The paragraph that a line of a document is in, or the first under a heading.
     fn at(&self, folder: usize, path: &str, line: u32) -> Option<usize> {
-        let mut inside = None;
-        for (index, paragraph) in self.paragraphs.iter().enumerate() {
-            if paragraph.folder != folder || paragraph.source != path {
-                continue;
-            }
-            if paragraph.line <= line {
-                inside = Some(index);
-            }
-        }
-        inside
+        let starts = self.starts.get(&(folder, path.to_owned()))?;
+        let inside = starts.partition_point(|(start, _)| *start <= line).checked_sub(1);
+        starts.get(inside.unwrap_or(0)).map(|(_, index)| *index)
     }
 
     /// Paragraphs that these refer to or are referred to by, nearest first.
@@ -199,14 +221,17 @@ impl Book {
         let mut found = Vec::new();
         for distance in 1..=depth {
             let mut next = Vec::new();
-            for from in edge {
-                let neighbours = self.links.get(from).into_iter().chain(self.back.get(from)).flatten();
-                for to in neighbours.copied() {
-                    if seen.insert(to)
-                        && let (Some(paragraph), Some(origin)) = (self.paragraphs.get(to), self.paragraphs.get(from))
-                    {
-                        found.push((paragraph, distance, origin.id.clone()));
-                        next.push(to);
+            // What a paragraph sends its reader to tells more than who else speaks of it.
+            for ways in [&self.links, &self.back] {
+                for from in edge.iter().copied() {
+                    for to in ways.get(from).into_iter().flatten().copied() {
+                        if seen.insert(to)
+                            && let (Some(paragraph), Some(origin)) =
+                                (self.paragraphs.get(to), self.paragraphs.get(from))
+                        {
+                            found.push((paragraph, distance, origin.id.clone()));
+                            next.push(to);
+                        }
                     }
                 }
             }
@@ -227,8 +252,21 @@ impl Book {
     }
 }
 
-/// More than any other paragraph can score.
-const NAMED: f32 = 1.5;
+/// More than the paragraphs of most corpora; of larger ones, those that are nearest.
+const MOST_LOOKED_AT: usize = 5_000;
+
+/// The best score of each paragraph, by words and by meaning.
+#[derive(Default)]
+struct Looked {
+    words: HashMap<usize, f32>,
+    meaning: HashMap<usize, f32>,
+}
+
+fn best_first(scores: &HashMap<usize, f32>) -> Vec<usize> {
+    let mut order: Vec<(usize, f32)> = scores.iter().map(|(index, score)| (*index, *score)).collect();
+    order.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+    order.into_iter().map(|(index, _)| index).collect()
+}
 
 /// Words that say nothing about what a sentence is about.
 const COMMON: &str = " a about above after again all also am an and any are as at be been before being below between both but by can could did do does doing down during each few for from further had has have having he her here hers him his how i if in into is it its just me more most must my no nor not now of off on once only or other our out over own same shall she should so some such than that the their them then there these they this those through to too under until up very was we were what when where which while who whom whose why will with would you your may might much many long often within without upon per anyone anybody someone somebody something anything thing things get gets got go goes need needs want wants happen happens say says said tell tells know let make makes made take takes use uses used one two ";

@@ -87,7 +87,7 @@ pub fn evaluate(
     let book = book.lock().unwrap_or_else(PoisonError::into_inner);
     let mut figures: BTreeMap<String, Figures> = BTreeMap::new();
     for question in questions {
-        let outcome = Outcome::of(&book, question, corpora.now())?;
+        let outcome = Outcome::of(&book, question)?;
         let mut groups = vec!["all".to_owned(), question.kind.clone()];
         if !question.split.is_empty() {
             groups.push(format!("split {}", question.split));
@@ -111,7 +111,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn of(book: &Book, question: &Question, now: i64) -> Result<Self, CorpusError> {
+    fn of(book: &Book, question: &Question) -> Result<Self, CorpusError> {
         let call =
             |name: &str, input: Value| ResearchFunctions.call(name, &input).and_then(Result::ok).unwrap_or_default();
         let plan = call(
@@ -121,7 +121,7 @@ impl Outcome {
         let queries = plan.get("sub_queries").and_then(Value::as_array).cloned().unwrap_or_default();
         let mut searches = Vec::new();
         for query in queries.iter().filter_map(|query| query.get("query").and_then(Value::as_str)) {
-            let hits = book.search(query, FOUND, now)?;
+            let hits = book.search(query, FOUND)?;
             let hits = hits.iter().map(|(paragraph, score)| json!({ "id": paragraph.id, "score": score }));
             searches.push(json!({ "query": query, "paragraphs": hits.collect::<Vec<_>>() }));
         }
@@ -139,7 +139,7 @@ impl Outcome {
         let gathered = gathered.get("paragraphs").and_then(Value::as_array).cloned().unwrap_or_default();
         let found: Vec<String> =
             gathered.iter().filter_map(|one| one.get("id").and_then(Value::as_str)).map(str::to_owned).collect();
-        let extract = extract(book, &question.question, &found, QUOTES, now)?;
+        let extract = extract(book, &question.question, &found, QUOTES)?;
         let claims: Vec<Claim> = extract
             .quotes
             .iter()

@@ -5,8 +5,13 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-/// A paragraph that was only reached over a reference counts this much of the last that was found.
-const BY_REFERENCE: f64 = 0.5;
+/// So many of what searches found come first; then as many that the best of them refer to, then the rest.
+const FIRST: usize = 12;
+const BY_REFERENCE: usize = 8;
+/// Whose references are followed.
+const FOLLOWED: usize = 6;
+/// The first search is for the question or its main part. What the others find counts this much of it.
+const FURTHER: f64 = 0.7;
 
 pub fn gather(input: &Value) -> Value {
     let prior: Vec<&str> = input
@@ -22,7 +27,8 @@ pub fn gather(input: &Value) -> Value {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut dropped = 0;
     let searches: Vec<&Value> = input.get("searches").and_then(Value::as_array).into_iter().flatten().collect();
-    for search in &searches {
+    for (place, search) in searches.iter().enumerate() {
+        let share = if place == 0 { 1.0 } else { FURTHER };
         let query = search.get("query").and_then(Value::as_str).unwrap_or_default();
         for paragraph in search.get("paragraphs").and_then(Value::as_array).into_iter().flatten() {
             let Some(id) = paragraph.get("id").and_then(Value::as_str) else { continue };
@@ -30,7 +36,7 @@ pub fn gather(input: &Value) -> Value {
                 dropped += 1;
                 continue;
             }
-            let score = paragraph.get("score").and_then(Value::as_f64).unwrap_or(0.0);
+            let score = share * paragraph.get("score").and_then(Value::as_f64).unwrap_or(0.0);
             match places.get(id).and_then(|place| order.get_mut(*place)) {
                 Some(known) => {
                     let before = known.get("score").and_then(Value::as_f64).unwrap_or(0.0);
@@ -43,6 +49,7 @@ pub fn gather(input: &Value) -> Value {
                 }
                 None => {
                     let mut paragraph = paragraph.clone();
+                    set(&mut paragraph, "score", json!(score));
                     set(&mut paragraph, "queries", json!([query]));
                     places.insert(id.to_owned(), order.len());
                     order.push(paragraph);
@@ -51,21 +58,31 @@ pub fn gather(input: &Value) -> Value {
         }
     }
     sort(&mut order);
-    let last = order.last().and_then(|last| last.get("score")).and_then(Value::as_f64).unwrap_or(0.0);
     let most = input.get("most").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok()).unwrap_or(60);
     let hops = input.get("hops").and_then(|hops| hops.get("paragraphs")).and_then(Value::as_array);
+    let score = order.get(FIRST).or(order.last()).and_then(|one| one.get("score")).cloned().unwrap_or(json!(0.0));
+    let (mut near, mut far) = (Vec::new(), Vec::new());
     for paragraph in hops.into_iter().flatten() {
         let Some(id) = paragraph.get("id").and_then(Value::as_str) else { continue };
-        if places.contains_key(id) || (delta && prior.contains(&id)) {
+        if delta && prior.contains(&id) {
             continue;
         }
-        let mut paragraph = paragraph.clone();
-        let distance = paragraph.get("distance").and_then(Value::as_f64).unwrap_or(1.0);
-        set(&mut paragraph, "score", json!(last * BY_REFERENCE / distance));
-        set(&mut paragraph, "queries", json!([]));
-        places.insert(id.to_owned(), order.len());
-        order.push(paragraph);
+        let known = order.iter().position(|one| one.get("id").and_then(Value::as_str) == Some(id));
+        let paragraph = match known {
+            Some(place) if place < FIRST => continue,
+            // It was found as well, further down.
+            Some(place) => order.remove(place),
+            None => {
+                let mut paragraph = paragraph.clone();
+                set(&mut paragraph, "score", score.clone());
+                set(&mut paragraph, "queries", json!([]));
+                paragraph
+            }
+        };
+        if near.len() < BY_REFERENCE { near.push(paragraph) } else { far.push(paragraph) }
     }
+    let rest = order.split_off(order.len().min(FIRST));
+    order.extend(near.into_iter().chain(rest).chain(far));
     order.truncate(most);
     let failed = searches.iter().filter(|search| search.get("failed").is_some()).count();
     let notice = searches.iter().find_map(|search| search.get("notice").filter(|notice| !notice.is_null()));
@@ -82,7 +99,7 @@ pub fn gather(input: &Value) -> Value {
 pub fn best(input: &Value) -> Value {
     let gathered = gather(input);
     let paragraphs = gathered.get("paragraphs").and_then(Value::as_array);
-    let ids = paragraphs.into_iter().flatten().take(6).filter_map(|paragraph| paragraph.get("id").cloned());
+    let ids = paragraphs.into_iter().flatten().take(FOLLOWED).filter_map(|paragraph| paragraph.get("id").cloned());
     ids.collect()
 }
 
@@ -96,3 +113,7 @@ fn sort(paragraphs: &mut [Value]) {
     let score = |value: &Value| value.get("score").and_then(Value::as_f64).unwrap_or(0.0);
     paragraphs.sort_by(|one, other| score(other).total_cmp(&score(one)));
 }
+
+#[cfg(test)]
+#[path = "gather_tests.rs"]
+mod gather_tests;

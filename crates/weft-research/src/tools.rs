@@ -204,9 +204,9 @@ fn with(paragraph: &Paragraph, more: Value) -> Value {
     value
 }
 
-fn search(book: &Book, input: &Value, now: i64) -> Result<Found, CorpusError> {
+fn search(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
     let query = input.get("query").and_then(Value::as_str).unwrap_or_default();
-    let hits = book.search(query, number(input, "limit", 10), now)?;
+    let hits = book.search(query, number(input, "limit", 10))?;
     let data: Vec<Value> = hits.iter().map(|(paragraph, score)| with(paragraph, json!({ "score": score }))).collect();
     Ok(Found {
         text: shown(hits.iter().map(|(paragraph, _)| *paragraph)),
@@ -241,9 +241,9 @@ fn hop(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
     })
 }
 
-fn quote(book: &Book, input: &Value, now: i64) -> Result<Found, CorpusError> {
+fn quote(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
     let question = input.get("question").and_then(Value::as_str).unwrap_or_default();
-    let extract = extract::extract(book, question, &strings(input, "ids"), number(input, "most", 4), now)?;
+    let extract = extract::extract(book, question, &strings(input, "ids"), number(input, "most", 4))?;
     let text: Vec<String> = extract.quotes.iter().map(|quote| format!("{} ({})", quote.text, quote.cite)).collect();
     let summary = if extract.answerable { format!("{} quotes", extract.quotes.len()) } else { "no answer".to_owned() };
     Ok(Found { text: text.join("\n"), summary, data: serde_json::to_value(&extract).unwrap_or_default() })

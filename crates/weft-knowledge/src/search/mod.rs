@@ -9,6 +9,7 @@
 pub(crate) mod cache;
 mod hit;
 mod linked;
+mod lists;
 pub(crate) mod names;
 mod question;
 mod ranking;
@@ -17,6 +18,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 pub use self::hit::{Freshness, Hit};
+pub use self::lists::{Lists, Spot};
 use self::names::NameHits;
 pub use self::question::Class;
 use crate::chunk::{Chunk, ChunkId, Domain, Kind};

@@ -296,6 +296,13 @@ impl Tables {
         Ok(query.query_row([signed(id.0)], brief).optional()?)
     }
 
+    /// The file of a chunk, and the line it begins in.
+    pub fn place_of(&self, id: ChunkId) -> Result<Option<(String, u32)>> {
+        let sql = "SELECT f.path, c.first FROM chunks c JOIN files f ON f.id = c.file WHERE c.id = ?1";
+        let mut query = self.connection.prepare_cached(sql)?;
+        Ok(query.query_row([signed(id.0)], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+    }
+
     /// The first chunk of a node.
     pub fn first_brief(&self, node: NodeId) -> Result<Option<Brief>> {
         let mut query = self.connection.prepare_cached(&format!("{BRIEF} WHERE c.node = ?1 ORDER BY c.id LIMIT 1"))?;

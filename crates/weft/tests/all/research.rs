@@ -45,6 +45,22 @@ fn what_the_documents_do_not_answer_is_not_answered() {
     assert!(!ran.stdout.contains("## Citations"), "{ran:?}");
 }
 
+/// By words alone, as it is before any model is installed: what is found, what is cited, and what is
+/// not answered must not get worse.
+#[test]
+fn answers_by_words_alone_keep_their_quality() {
+    let world = offline();
+    let questions = concat!(env!("CARGO_MANIFEST_DIR"), "/../../apps/research/eval/questions.jsonl");
+    let ran = world.weft(&["research", "evaluate", "--json", questions]).expect(0);
+    let figures: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let figure = |group: &str, name: &str| figures[group][name].as_f64().unwrap();
+    assert_eq!(figure("single, literal", "recall_at_20"), 1.0);
+    assert!(figure("multi", "recall_at_20") >= 0.85, "{figures:#}");
+    assert!(figure("all", "citation_precision") >= 0.85, "{figures:#}");
+    assert!(figures["unanswerable"]["recognised"][0].as_u64() >= Some(12), "{figures:#}");
+    assert_eq!(figure("all", "unsupported"), 0.0);
+}
+
 #[test]
 fn a_corpus_of_ones_own_is_read_and_asked() {
     let world = offline();
