@@ -156,7 +156,7 @@ pub struct ContentQuery {
 }
 
 /// A version of what a session made
-#[utoipa::path(get, path = "/sessions/{id}/artifacts/content", params(("id" = String, Path), ContentQuery), responses((status = 200, content_type = "application/octet-stream", body = Vec<u8>)), tag = "files")]
+#[utoipa::path(get, path = "/sessions/{id}/artifacts/content", params(("id" = String, Path), ContentQuery), responses((status = 200, content((Vec<u8> = "application/octet-stream"), (String = "text/plain"), (Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/gif"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/svg+xml")))), tag = "files")]
 pub async fn content(
     State(desk): State<SharedDesk>,
     Session(session): Session,

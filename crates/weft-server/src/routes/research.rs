@@ -230,7 +230,7 @@ pub struct ExportQuery {
 }
 
 /// The document of a session's research as a file
-#[utoipa::path(get, path = "/sessions/{id}/research/document", params(("id" = String, Path), ExportQuery), responses((status = 200, content_type = "application/octet-stream", body = Vec<u8>)), tag = "research")]
+#[utoipa::path(get, path = "/sessions/{id}/research/document", params(("id" = String, Path), ExportQuery), responses((status = 200, content((Vec<u8> = "application/octet-stream"), (String = "text/plain")))), tag = "research")]
 pub async fn document(
     State(desk): State<SharedDesk>,
     Session(session): Session,
