@@ -161,7 +161,7 @@ fn read_log(file: &Path) -> anyhow::Result<Log> {
         None => Value::Null,
     };
     if header.get("weft").and_then(Value::as_str) != Some("session") {
-        bail!("{name} is not an exported session: its first line is not a header");
+        bail!("this is not an exported session: the first line of {name} is not a header");
     }
     match header.get("version").and_then(Value::as_u64) {
         Some(VERSION) => {}

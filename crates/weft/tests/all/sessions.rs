@@ -108,7 +108,10 @@ fn rubbish_is_not_imported() {
     };
     check("", "not an exported session");
     std::fs::write(world.folder.path().join("picture"), [0x89, 0x50, 0xff, 0xfe, 0x0a, 0xff]).unwrap();
-    world.weft(&["sessions", "import", "picture"]).expect(1).says("picture is not an exported session");
+    world
+        .weft(&["sessions", "import", "picture"])
+        .expect(1)
+        .says("not an exported session: the first line of picture ");
     check("{\"weft\":\"session\",\"version\":99,\"id\":\"3k9q0d7xw2mp\"}\n", "version 99");
     check("{\"weft\":\"session\",\"version\":1,\"id\":\"3k9q0d7xw2mp\"}\nnot json\n", "f:2");
     check("{\"weft\":\"session\",\"version\":1,\"id\":\"3k9q0d7xw2mp\"}\n{\"at\":1,\"type\":\"dance\"}\n", "dance");
