@@ -13,7 +13,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::event::{Event, Plan};
+use crate::event::{Event, Outcome, Plan};
 use crate::id::{InputId, SessionId};
 use crate::message::ToolCall;
 use crate::units::{Cost, Timestamp};
@@ -115,6 +115,14 @@ pub struct StageFailed {
     pub run: u32,
     pub stage: String,
     pub message: String,
+    /// The last step is what failed, and is done again when the run is carried on.
+    #[serde(default = "yes")]
+    pub redo: bool,
+}
+
+/// Before it was said, the last step was always taken to be the cause.
+const fn yes() -> bool {
+    true
 }
 
 /// A stage is done and a person is asked before the next one.
@@ -207,6 +215,8 @@ pub enum Work {
     Finish(Box<Finish>),
     Fail {
         message: String,
+        /// The last step is the cause.
+        redo: bool,
     },
     /// To a pause: the run goes on.
     Resume {
@@ -304,6 +314,9 @@ pub struct Run {
     pub steps: Vec<Step>,
     /// Results of calls that are under way, by their events.
     pub results: Vec<u64>,
+    /// One of the last calls was stopped half-way.
+    #[serde(default)]
+    pub cut: bool,
     pub paused: Option<Paused>,
     pub repairs: Vec<RepairUnit>,
     /// How often each unit was repaired.
@@ -345,6 +358,7 @@ impl Run {
             at: 0,
             steps: Vec::new(),
             results: Vec::new(),
+            cut: false,
             paused: None,
             repairs: started.repairs.clone(),
             iterations: vec![0; started.repairs.len()],
@@ -411,6 +425,9 @@ impl Run {
                 // A question that was closed with the turn is put again; nobody has answered it.
                 if self.paused.is_some() {
                     self.steps.clear();
+                } else if std::mem::take(&mut self.cut) {
+                    // Calls that were stopped are made again; what came before them stays done.
+                    self.steps.pop();
                 }
             }
             Event::TurnStarted(_) => self.aside = true,
@@ -423,8 +440,12 @@ impl Run {
             Event::StageCalls(made) => {
                 self.calls = self.calls.saturating_add(u32::try_from(made.calls.len()).unwrap_or(u32::MAX));
                 self.results.clear();
+                self.cut = false;
             }
-            Event::ToolFinished(_) => self.results.push(seq),
+            Event::ToolFinished(finished) => {
+                self.results.push(seq);
+                self.cut |= finished.outcome == Outcome::Interrupted;
+            }
             Event::RoundAnswered(answered) => {
                 self.spend(answered.spent.cost);
                 self.steps.push(Step::Model(seq));
@@ -432,8 +453,11 @@ impl Run {
             Event::RoundFailed(failed) => self.spend(failed.spent.as_ref().map_or(Cost::ZERO, |spent| spent.cost)),
             Event::StageFinished(_) => self.finish_stage(at, seq, StageStatus::Done),
             Event::StageSkipped(_) => self.finish_stage(at, seq, StageStatus::Skipped),
-            Event::StageFailed(_) => {
-                self.steps.pop();
+            Event::StageFailed(failed) => {
+                if failed.redo {
+                    self.steps.pop();
+                }
+                self.cut = false;
                 if let Some(stage) = self.stages.get_mut(self.at) {
                     stage.status = StageStatus::Failed;
                 }

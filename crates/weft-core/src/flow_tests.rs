@@ -263,3 +263,151 @@ fn a_question_that_was_stopped_is_put_again() {
     assert_eq!(world.todo, [Effect::Stage]);
     assert_eq!(world.machine.state().last_end, Some(crate::event::EndReason::Interrupted));
 }
+
+/// Goes on until the calls of a stage run.
+fn until_calls(world: &mut World) {
+    while !world.machine.state().conversation.calls.iter().any(|call| call.stage.is_running()) {
+        let effect = world.todo.remove(0);
+        world.perform(effect);
+    }
+}
+
+#[test]
+fn calls_that_were_stopped_are_made_again_and_the_answer_before_them_is_not() {
+    let mut world = World::new(5);
+    until_calls(&mut world);
+    world.step(Input::Stop);
+    let running: Vec<CallId> =
+        world.machine.state().conversation.calls.iter().map(|call| call.call.id.clone()).collect();
+    for call in running {
+        let output = Output { text: "cut".to_owned(), ..Output::default() };
+        world.step(Input::ToolDone { call, outcome: Outcome::Interrupted, output, millis: 1 });
+    }
+    assert_eq!(world.machine.state().phase, Phase::Idle);
+    world.todo.clear();
+    world.step(Input::Continue);
+    let run = world.machine.state().run.clone().unwrap();
+    assert!(matches!(run.steps.as_slice(), [Step::Model(_)]), "the calls are asked for again at once: {run:?}");
+}
+
+#[test]
+fn a_stage_that_fails_keeps_what_was_paid_for() {
+    let mut world = World::new(6);
+    while world.answers == 0 {
+        let effect = world.todo.remove(0);
+        world.perform(effect);
+    }
+    // The answer is there, and what is made of it goes wrong.
+    world.todo.clear();
+    world.step(Input::Staged(Work::Fail { message: "no such function".to_owned(), redo: false }));
+    let run = world.machine.state().run.clone().unwrap();
+    assert!(matches!(run.steps.as_slice(), [Step::Model(_)]), "{run:?}");
+    world.step(Input::Continue);
+    world.todo.clear();
+    world.step(Input::Staged(Work::Fail { message: "a call failed".to_owned(), redo: true }));
+    assert!(world.machine.state().run.clone().unwrap().steps.is_empty());
+    // Logs from before say nothing about it, and mean the last step.
+    let old: StageFailed = serde_json::from_value(json!({ "run": 1, "stage": "a", "message": "m" })).unwrap();
+    assert!(old.redo);
+}
+
+#[test]
+fn every_try_of_a_call_is_held_to_the_budget() {
+    let mut world = World::new(7);
+    let mut state = world.folded();
+    state.run.as_mut().unwrap().budget = Some(Cost(10));
+    world.machine = Machine::new(state);
+    world.machine.step(Timestamp(9), Input::Staged(Work::Model { at_most: Cost(6) })).unwrap();
+    let spent = Spent { model: model(), usage: Usage::default(), cost: Cost(5), millis: 1 };
+    let failure = crate::Failure::new(crate::FailureKind::Preempted, "busy");
+    let failed = Input::CallFailed { failure, partial: String::new(), spent: Some(spent) };
+    let effects = world.machine.step(Timestamp(10), failed).unwrap();
+    assert_eq!(effects, [Effect::Stage], "what it may cost is asked for again");
+    world.machine.take_events();
+    world.machine.step(Timestamp(11), Input::Staged(Work::Model { at_most: Cost(6) })).unwrap();
+    let events = world.machine.take_events();
+    assert!(
+        matches!(&events[0], Event::FlowEnded(ended) if ended.reason == FlowEnd::BudgetExceeded { limit: Cost(10) }),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn calls_of_a_stage_count_for_the_limit_of_the_turn() {
+    let mut world = World::new(8);
+    let mut state = world.folded();
+    state.limits.tool_calls = Some(1);
+    world.machine = Machine::new(state);
+    let call = |number: u32| ToolCall {
+        id: CallId::new(format!("flow-1-{number}")),
+        name: "read".to_owned(),
+        input: json!({}),
+        signature: None,
+    };
+    let plan = Plan { access: Access::Read, idempotent: true };
+    let work = Work::Calls { calls: vec![call(1), call(2)], plan: vec![plan.clone(), plan] };
+    world.machine.step(Timestamp(9), Input::Staged(work)).unwrap();
+    let events = world.machine.take_events();
+    let refused =
+        |event: &&Event| matches!(event, Event::ToolFinished(finished) if finished.outcome == Outcome::Denied);
+    assert_eq!(events.iter().filter(refused).count(), 1, "{events:?}");
+}
+
+#[test]
+fn what_a_run_came_to_is_told_again_after_a_compaction() {
+    for left_early in [false, true] {
+        let mut world = World::new(9);
+        while world.machine.state().phase != Phase::Idle {
+            let waiting = world.machine.state().open_asks().next().map(|ask| ask.id);
+            if let (Some(ask), true) = (waiting, world.todo.is_empty()) {
+                if left_early {
+                    let leave = Work::Leave { said: None, inputs: Vec::new(), summary: "left with this".to_owned() };
+                    world.step(Input::Answer {
+                        ask,
+                        answer: crate::Answer::Text { text: "x".to_owned() },
+                        by: "t".to_owned(),
+                        proceed: true,
+                    });
+                    world.todo.clear();
+                    world.step(Input::Staged(leave));
+                } else {
+                    world.step(Input::Answer {
+                        ask,
+                        answer: crate::Answer::Text { text: "x".to_owned() },
+                        by: "t".to_owned(),
+                        proceed: true,
+                    });
+                }
+                continue;
+            }
+            let effect = world.todo.remove(0);
+            world.perform(effect);
+        }
+        world.machine.set_compact_at(0);
+        let content = vec![UserPart::text("and now?")];
+        let delivery = crate::event::Delivery::FollowUp;
+        // Compacting begins when there is something to compact.
+        for number in 0..3 {
+            let id = InputId::from_random(50 + number);
+            world.step(Input::Submit { id, content: content.clone(), delivery, shorthand: None });
+            if world.machine.state().phase == Phase::Compacting {
+                break;
+            }
+            let effect = world.todo.remove(0);
+            world.perform(effect);
+        }
+        assert_eq!(world.machine.state().phase, Phase::Compacting);
+        let upto = world.machine.state().seq;
+        let method = crate::event::Method::Model;
+        world.step(Input::Compacted(crate::event::Compacted {
+            upto,
+            summary: "They spoke.".to_owned(),
+            method,
+            tokens_before: 9,
+            spent: None,
+        }));
+        let brief = if left_early { "left with this" } else { "brief" };
+        let first = &world.machine.state().conversation.entries[0].message;
+        assert!(format!("{first:?}").contains(&format!("They spoke.\\n\\n{brief}")), "{first:?}");
+    }
+}

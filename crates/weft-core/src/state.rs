@@ -294,9 +294,9 @@ impl State {
             Event::RoundAnswered(answered) => {
                 self.spend(Some(&answered.spent), true);
                 self.phase = Phase::Ready;
+                let calls = calls_of(&answered.parts).count();
+                self.count_calls(calls);
                 if let Some(turn) = &mut self.turn {
-                    let calls = calls_of(&answered.parts).count();
-                    turn.tool_calls = turn.tool_calls.saturating_add(u32::try_from(calls).unwrap_or(u32::MAX));
                     turn.compactions = 0;
                     if calls > 0 {
                         self.phase = Phase::Tools;
@@ -339,6 +339,7 @@ impl State {
             }
             Event::StageCalls(made) => {
                 self.phase = if made.calls.is_empty() { Phase::Ready } else { Phase::Tools };
+                self.count_calls(made.calls.len());
             }
             Event::FlowStarted(_)
             | Event::FlowContinued(_)
@@ -359,6 +360,13 @@ impl State {
             | Event::Recovered(_)
             | Event::HookRan(_)
             | Event::Unknown(_) => {}
+        }
+    }
+
+    /// Calls of models and of stages count alike.
+    fn count_calls(&mut self, calls: usize) {
+        if let Some(turn) = &mut self.turn {
+            turn.tool_calls = turn.tool_calls.saturating_add(u32::try_from(calls).unwrap_or(u32::MAX));
         }
     }
 

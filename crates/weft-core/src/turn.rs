@@ -175,6 +175,8 @@ pub struct Machine {
     compact_at: u64,
     /// What the turn did to the files, told when it ends.
     files: Option<FilesChanged>,
+    /// The call of a stage that is tried again: its round, and the number of the try.
+    again: Option<(u32, u32)>,
 }
 
 impl Machine {
@@ -188,6 +190,7 @@ impl Machine {
             questions: 0,
             compact_at: u64::MAX,
             files: None,
+            again: None,
         }
     }
 
@@ -472,7 +475,17 @@ impl Machine {
     fn call_again(&mut self) {
         let (round, attempt) =
             self.state.turn.as_ref().map_or((1, 1), |turn| (turn.round, turn.attempt.saturating_add(1)));
-        self.call(round, attempt);
+        self.repeat(round, attempt);
+    }
+
+    /// A stage is asked anew what it needs: the budget of its run is looked at before every try.
+    fn repeat(&mut self, round: u32, attempt: u32) {
+        if self.in_flow() {
+            self.again = Some((round, attempt));
+            self.effects.push(Effect::Stage);
+        } else {
+            self.call(round, attempt);
+        }
     }
 
     fn compact(&mut self, cause: CompactionCause) {
@@ -480,9 +493,15 @@ impl Machine {
         self.effects.push(Effect::Compact { cause });
     }
 
-    fn compacted(&mut self, compacted: Compacted) {
+    fn compacted(&mut self, mut compacted: Compacted) {
         if self.state.phase != Phase::Compacting {
             return;
+        }
+        // What the last run came to is never forgotten with the rest, also if it was left early.
+        let run = self.state.run.as_ref().filter(|run| run.ended.is_some() && !run.summary.is_empty());
+        if let Some(run) = run.filter(|run| !compacted.summary.contains(&run.summary)) {
+            compacted.summary.push_str("\n\n");
+            compacted.summary.push_str(&run.summary);
         }
         self.emit(compacted);
         match self.stopping_cause() {
@@ -551,7 +570,7 @@ impl Machine {
         if at_once {
             // Not the call's own fault, so it has lost no try.
             let round = self.state.turn.as_ref().map_or(1, |turn| turn.round);
-            self.call(round, attempt);
+            self.repeat(round, attempt);
         } else if retry_at.is_none() {
             if failure.kind == FailureKind::ContextOverflow && compactions == 0 && !self.in_flow() {
                 self.compact(CompactionCause::Overflow);

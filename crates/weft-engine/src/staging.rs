@@ -39,7 +39,7 @@ impl Staging {
                 self.prompt = Some(prompt);
                 Work::Model { at_most }
             }
-            Err(message) => Work::Fail { message },
+            Err(message) => Work::Fail { message, redo: false },
         }
     }
 

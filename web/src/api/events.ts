@@ -134,6 +134,8 @@ export interface StageFailed {
   run: number;
   stage: string;
   message: string;
+  /** The last step is what failed, and is done again when the run is carried on. */
+  redo: boolean;
 }
 
 export interface StageSkipped {

@@ -65,7 +65,13 @@ impl Machine {
     }
 
     pub(super) fn staged(&mut self, work: Work) {
-        if !self.in_flow() || self.state.phase != Phase::Ready {
+        let again = self.again.take();
+        let ready = match self.state.phase {
+            Phase::Ready => true,
+            Phase::Retrying { .. } => again.is_some(),
+            Phase::Idle | Phase::Calling | Phase::Tools | Phase::Compacting => false,
+        };
+        if !self.in_flow() || !ready {
             return;
         }
         let Some(run) = &self.state.run else { return };
@@ -76,12 +82,12 @@ impl Machine {
                 self.emit(StageSkipped { run: number, stage, why, output });
                 self.next_round();
             }
-            Work::Model { at_most } => self.call_stage(at_most),
+            Work::Model { at_most } => self.call_stage(at_most, again),
             Work::Calls { calls, plan } => self.call_for(number, stage, calls, plan),
             Work::Finish(finish) => self.finish_stage(number, stage, *finish),
-            Work::Fail { message } => {
+            Work::Fail { message, redo } => {
                 let reason = EndReason::StageFailed { stage: stage.clone(), message: message.clone() };
-                self.emit(StageFailed { run: number, stage, message });
+                self.emit(StageFailed { run: number, stage, message, redo });
                 self.end_turn(reason);
             }
             Work::Resume { reply, inputs, skip } => {
@@ -107,7 +113,7 @@ impl Machine {
         }
     }
 
-    fn call_stage(&mut self, at_most: Cost) {
+    fn call_stage(&mut self, at_most: Cost, again: Option<(u32, u32)>) {
         let Some(run) = &self.state.run else { return };
         if let Some(limit) = run.budget.filter(|limit| run.cost + at_most > *limit) {
             let summary = format!("The run stopped at its budget of {limit}.");
@@ -115,8 +121,9 @@ impl Machine {
             self.emit(FlowEnded { run, reason, document: None, summary, inputs: Vec::new(), said: None });
             return self.end_turn(EndReason::FlowBudget { limit });
         }
-        let round = self.state.turn.as_ref().map_or(1, |turn| turn.round.saturating_add(1));
-        self.call(round, 1);
+        let next = self.state.turn.as_ref().map_or(1, |turn| turn.round.saturating_add(1));
+        let (round, attempt) = again.unwrap_or((next, 1));
+        self.call(round, attempt);
     }
 
     fn call_for(&mut self, run: u32, stage: String, calls: Vec<ToolCall>, plan: Vec<Plan>) {

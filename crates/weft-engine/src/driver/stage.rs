@@ -14,7 +14,10 @@ impl Driver {
     pub(super) fn stage_work(&mut self) -> Work {
         match &self.chosen {
             Some(chosen) => self.staging.next(&self.shared, &self.machine, chosen),
-            None => Work::Fail { message: self.no_model.clone().unwrap_or_else(|| NO_MODEL.to_owned()) },
+            None => {
+                let message = self.no_model.clone().unwrap_or_else(|| NO_MODEL.to_owned());
+                Work::Fail { message, redo: false }
+            }
         }
     }
 

@@ -31,6 +31,8 @@ pub use self::start::NewRun;
 
 /// Tokens that an answer must have room for.
 const LEAST_OUTPUT: u64 = 4_096;
+/// Calls of one step.
+const MOST_CALLS: usize = 100;
 const CLASSIFIER_OUTPUT: u32 = 2_000;
 const SURE: f64 = 0.7;
 
@@ -83,11 +85,15 @@ pub enum Next {
 }
 
 /// A step cannot be done; the words say why.
-struct Trouble(String);
+struct Trouble {
+    message: String,
+    /// The last step of the journal is the cause, and worth another try.
+    redo: bool,
+}
 
 impl From<String> for Trouble {
     fn from(message: String) -> Self {
-        Self(message)
+        Self { message, redo: false }
     }
 }
 
@@ -104,12 +110,12 @@ impl Interpreter<'_> {
             Some(paused) => self.replied(paused),
             None => self.stage(),
         };
-        next.unwrap_or_else(|Trouble(message)| Next::Work(Work::Fail { message }))
+        next.unwrap_or_else(|Trouble { message, redo }| Next::Work(Work::Fail { message, redo }))
     }
 
     fn stage(&self) -> Result<Next, Trouble> {
         let Some(spec) = self.flow.stages.get(self.run.at) else {
-            return Err(Trouble("the flow has no such stage.".to_owned()));
+            return Err("the flow has no such stage.".to_owned().into());
         };
         let mut scope = self.scope()?;
         if self.run.skip.contains(&spec.id) {
@@ -268,7 +274,8 @@ impl Interpreter<'_> {
         let mut values = Vec::with_capacity(results.len());
         for finished in &results {
             if finished.outcome != Outcome::Ok && !step.optional {
-                return Err(Trouble(format!("{} failed: {}", finished.output.summary, finished.output.text)));
+                let message = format!("{} failed: {}", finished.output.summary, finished.output.text);
+                return Err(Trouble { message, redo: true });
             }
             values.push(result(finished));
         }
@@ -282,7 +289,7 @@ impl Interpreter<'_> {
     fn calls(&self, scope: &Scope, step: &StepSpec) -> Result<Work, Trouble> {
         let name = step.call.clone().unwrap_or_default();
         if !self.around.has_tool(&name) {
-            return Err(Trouble(format!("there is no tool `{name}`.")));
+            return Err(format!("there is no tool `{name}`.").into());
         }
         let items = match &step.for_each {
             None => vec![Value::Null],
@@ -292,6 +299,14 @@ impl Interpreter<'_> {
                 other => vec![other],
             },
         };
+        if items.len() > MOST_CALLS {
+            let message = format!(
+                "step `{}` would make {} calls at once; {MOST_CALLS} are the most. Ask a narrower question.",
+                step.id,
+                items.len()
+            );
+            return Err(message.into());
+        }
         let mut calls = Vec::with_capacity(items.len());
         for (number, item) in (self.run.calls + 1..).zip(items) {
             let mut scope = scope.clone();
@@ -569,7 +584,7 @@ fn number_of(call: &CallId) -> u32 {
 }
 
 fn out_of_step() -> Trouble {
-    Trouble("the log does not fit the flow. Start the run anew.".to_owned())
+    "the log does not fit the flow. Start the run anew.".to_owned().into()
 }
 
 /// A cautious estimate.
