@@ -33,6 +33,37 @@ inWorld('without a model a question is answered with quotations and their source
   await shoot(page, 'research-source');
 });
 
+inWorld('an answer is saved in other forms and kept as a paper with versions and decisions', { key: false }, async (world) => {
+  const page = await world.page();
+  await page.getByRole('link', { name: 'Research' }).click();
+  await page.getByRole('button', { name: /How long are employee files kept/ }).click();
+  await page.locator('[data-composer]').press('Enter');
+  await page.getByRole('button', { name: 'Keep it as a paper' }).first().waitFor();
+  for (const [name, begins] of [['Markdown', '# How long'], ['HTML', '<!doctype html>'], ['Word', 'PK'], ['PDF', '%PDF-1.4']]) {
+    const saved = page.waitForEvent('download');
+    await page.getByRole('link', { name, exact: true }).click();
+    const stream = await (await saved).createReadStream();
+    const chunks = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    assert.ok(Buffer.concat(chunks).toString('latin1').startsWith(begins), `${name} does not begin with ${begins}`);
+  }
+  await page.getByRole('button', { name: 'Keep it as a paper' }).click();
+  const paper = page.getByRole('region', { name: 'Paper' });
+  await paper.getByText(/version 1/).waitFor();
+  await paper.getByLabel('Decision on F1').selectOption('accepted');
+  await paper.getByRole('button', { name: 'Make the next version' }).click();
+  await paper.getByText(/version 2/).waitFor();
+  // What was decided holds on in the new version, also after the page is loaded again.
+  await page.reload();
+  await paper.getByText(/version 2/).waitFor();
+  assert.equal(await paper.getByLabel('Decision on F1').inputValue(), 'accepted');
+  await paper.getByRole('button', { name: 'v1' }).click();
+  await paper.getByRole('heading', { name: 'Research findings' }).waitFor();
+  await paper.scrollIntoViewIfNeeded();
+  await shoot(page, 'research-paper');
+  assert.deepEqual(await barriers(page), []);
+});
+
 inWorld('a run pauses, survives a kill, is repaired and followed up', { script: 'research.json' }, async (world) => {
   const page = await world.page();
   await ask(page, 'When are records deleted?');

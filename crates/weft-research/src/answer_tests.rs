@@ -1,28 +1,157 @@
+//! From what a model wrote to the document: read, checked against a corpus, judged, rendered.
+
+use std::sync::{Arc, PoisonError};
+
 use super::*;
+use crate::{Corpora, Corpus, Folder, Tier, judge, render, tools};
+
+const RULES: &str = "# Keeping\n\n3.8 The records owner shall keep employee files for six years.\n\n3.9 The records owner shall \
+     delete files within 60 days after the keeping period.\n";
+const GUIDE: &str = "# About keeping\n\nG2.1 Six years are counted from the day on which the employee leaves.\n";
+
+fn corpora(home: &std::path::Path) -> Corpora {
+    let corpora = Corpora::within(home, Arc::new(|| 1_800_000_000_000));
+    let folder = |name: &str, text: &str, tier, cite: &str| {
+        let path = home.join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        std::fs::write(path.join("text.md"), text).unwrap();
+        Folder { path, tier, cite: cite.to_owned() }
+    };
+    let folders = vec![folder("rules", RULES, Tier::Primary, "HHS"), folder("guide", GUIDE, Tier::Guide, "Guide")];
+    corpora.add(Corpus { name: "rules".to_owned(), title: String::new(), folders }, &mut |_| {}).unwrap();
+    corpora
+}
+
+struct Made {
+    judged: Value,
+    document: String,
+}
+
+/// The way of a run from the model's answer on.
+fn made(model: Value) -> Made {
+    let home = tempfile::tempdir().unwrap();
+    let corpora = corpora(home.path());
+    let book = corpora.book("rules").unwrap();
+    let book = book.lock().unwrap_or_else(PoisonError::into_inner);
+    let calibrate = json!({ "status": "calibrated", "web_sources": [{ "url": "https://a.example/x", "title": "A | page", "relevance_note": "zeppelin" }],
+        "results": [{ "url": "https://a.example/x", "title": "A | page", "snippet": "A zeppelin flies." }] });
+    let prefixes = json!(["HHS", "Guide"]);
+    let answer = answer(&json!({ "model": model, "calibrate": calibrate, "prefixes": prefixes }));
+    let checked =
+        tools::check(&book, &json!({ "claims": answer["claims"], "names": answer["names"] }), 0).unwrap().data;
+    let judged = judge::judge(&json!({ "answer": answer, "checked": checked }));
+    let rendered = render::render(
+        &json!({ "question": "How long?", "answer": answer, "verify": judged, "calibrate": calibrate, "prefixes": prefixes }),
+    );
+    Made { judged, document: rendered["document"].as_str().unwrap().to_owned() }
+}
+
+fn written(synthesis: &str) -> Made {
+    made(json!({ "synthesis": synthesis }))
+}
+
+const GOOD: &str = "The records owner shall keep employee files for six years (HHS 3.8).";
 
 #[test]
-fn citations_are_told_from_remarks() {
-    let prefixes = vec!["HHS".to_owned(), "Guide".to_owned()];
-    let cases: [(&str, &str, &[&str]); 7] = [
-        ("Records are kept for six years (HHS 3.8).", "Records are kept for six years.", &["3.8"]),
-        ("Two rules apply (HHS 3.8, 3.9; Guide G2.1).", "Two rules apply.", &["3.8", "3.9", "G2.1"]),
-        ("It may (in some cases) be longer (HHS 3.9).", "It may (in some cases) be longer.", &["3.9"]),
-        ("Made up (HHS 99.1).", "Made up.", &["99.1"]),
-        ("The fee is small (about 3.50).", "The fee is small (about 3.50).", &[]),
-        ("See the web [W1] (HHS 1.1).", "See the web.", &["1.1"]),
-        ("An open bracket (HHS 3.8", "An open bracket (HHS 3.8", &[]),
-    ];
-    for (sentence, words, cites) in cases {
-        let (found, ids) = cited(sentence, &prefixes);
-        assert_eq!((found.as_str(), ids), (words, cites.iter().map(|id| (*id).to_owned()).collect()), "{sentence}");
+fn citations_in_every_form_are_checked_and_none_that_is_made_up_is_shown() {
+    for bad in [
+        "A golden rule says so (see HHS 99.9).",
+        "The records owner shall keep employee files for six years (HHS 3.8, ISO 27001).",
+        "The records owner shall keep employee files for six years (Guide 3.8).",
+        "The records owner shall keep employee files for six years [W9].",
+        "The records owner shall keep employee files for six years [1] (HHS 3.8).",
+        "The records owner shall keep employee files for six years, as HHS 77.7 says (HHS 3.8).",
+        "The records owner shall keep employee files (https://made.up/1) for six years (HHS 3.8).",
+        "The records owner shall keep employee files for six years (ISO 27001) (HHS 3.8).",
+    ] {
+        let made = written(&format!("{GOOD} {bad}"));
+        assert!(made.document.contains("1 statement was left out"), "{bad}: {}", made.document);
+        for gone in ["99.9", "27001", "(Guide 3.8)", "[W9]", "[1]", "77.7", "made.up"] {
+            assert!(!made.document.contains(gone), "{bad}: {}", made.document);
+        }
+        assert!(made.document.contains("six years (HHS 3.8)."), "{bad}");
     }
 }
 
 #[test]
-fn headings_and_source_blocks_are_no_claims() {
-    let text =
-        "## Keeping\n\nFiles are kept (HHS 3.8). This is a remark.\n\n> (HHS 3.8) six years\n\n- A point (HHS 3.9).";
-    let found = claims(text, &["HHS".to_owned()]);
-    let texts: Vec<&str> = found.iter().map(|claim| claim.text.as_str()).collect();
-    assert_eq!(texts, ["Files are kept.", "A point."]);
+fn a_sentence_without_a_source_goes_back_and_is_marked_at_last() {
+    let made = written(&format!("{GOOD} Everybody knows this."));
+    assert_eq!(made.judged["needs_repair"], true);
+    assert!(made.judged["feedback"].as_str().unwrap().contains("\"Everybody knows this.\": it has no citation"));
+    assert!(made.document.contains("Everybody knows this. [no source]"), "{}", made.document);
+    assert!(made.document.contains("| Sentences without a source | 1 | 0 | marked |"));
+    let fine = written(GOOD);
+    assert_eq!((fine.judged["needs_repair"].clone(), fine.judged["status"].clone()), (json!(false), json!("passed")));
+    assert!(!fine.document.contains("[no source]"));
+    // Only such sentences: there is no answer to show, and it is sent back all the same.
+    let none = written("Everybody knows this.");
+    assert_eq!((none.judged["needs_repair"].clone(), none.judged["status"].clone()), (json!(true), json!("failed")));
+    assert!(none.document.contains("do not answer") && !none.document.contains("Everybody"), "{}", none.document);
+}
+
+#[test]
+fn findings_conclusions_and_gaps_are_held_to_the_same() {
+    let made = made(json!({
+        "synthesis": GOOD,
+        "key_findings": ["Files are kept six years (HHS 3.8).", "A secret rule applies (HHS 99.9)."],
+        "conclusions": "Delete files within 60 days after the keeping period (HHS 3.9).",
+        "gaps": ["Paper files", "Whether HHS 3.9 holds for paper", "What (HHS 99.9) says", "See [W9]"],
+    }));
+    assert!(
+        made.document.contains("## Key findings") && made.document.contains("- Files are kept six years (HHS 3.8).")
+    );
+    assert!(made.document.contains("## Conclusions") && made.document.contains("60 days"));
+    assert!(made.document.contains("- Paper files") && made.document.contains("Whether HHS 3.9 holds"));
+    assert!(!made.document.contains("99.9") && !made.document.contains("[W9]"), "{}", made.document);
+}
+
+#[test]
+fn a_wrong_number_is_left_out_even_if_all_else_is_right() {
+    let made = written(&format!(
+        "{GOOD} The records owner shall delete files within 60 days after the keeping period (HHS 3.9). \
+         Employee files, of which there are 400, are kept by the records owner for six years (HHS 3.8)."
+    ));
+    assert!(!made.document.contains("400"), "{}", made.document);
+    assert!(made.document.contains("60 days"));
+}
+
+#[test]
+fn citations_behind_the_full_stop_stay_with_their_sentence() {
+    let made = written(
+        "The records owner shall keep employee files for six years. (HHS 3.8) The records owner shall delete files \
+         within 60 days after the keeping period. (HHS 3.9)",
+    );
+    assert_eq!(made.judged["failed_claims"], json!([]), "{}", made.judged);
+    assert!(!made.document.contains("left out"), "{}", made.document);
+}
+
+#[test]
+fn tables_and_headings_hide_nothing() {
+    let made = written(&format!(
+        "## Keeping, see HHS 99.9\n\n{GOOD}\n\n| what | how long |\n|---|---|\n| employee files (HHS 3.8) | six years |\n| other files | 9 years |\n| secrets (HHS 99.9) | 1 day |"
+    ));
+    assert!(!made.document.contains("99.9"), "{}", made.document);
+    assert!(made.document.contains("| other files | 9 years [no source] |"), "{}", made.document);
+    assert!(made.document.contains("| employee files (HHS 3.8) | six years |"));
+}
+
+#[test]
+fn only_parts_of_the_earlier_answer_that_are_used_are_listed() {
+    let prior = json!({ "question": "q", "output": { "followup_number": 1, "document": "# q\n\n## Keeping\n\nLong.\n\n## Deleting | soon\n\nSoon.\n\n## Travel\n\nFar.\n\n## Citations\n\n- x\n" } });
+    let input = |words: &str| json!({ "model": { "synthesis": words }, "prior": prior, "prefixes": ["HHS"] });
+    let document = |words: &str| {
+        let answer = answer(&input(words));
+        let texts = json!({ "3.8": { "cite": "HHS 3.8", "text": "Six years." } });
+        let rendered = render::render(
+            &json!({ "question": "and?", "answer": answer, "prior": prior, "prefixes": ["HHS"], "verify": { "source_texts": texts } }),
+        );
+        rendered["document"].as_str().unwrap().to_owned()
+    };
+    let both = document("Zeppelins fly [P1] (HHS 3.8). Balloons rise [P2].");
+    assert!(
+        both.starts_with("# Follow-up 1: and?") && both.contains("- [P1] Keeping\n- [P2] Deleting \\| soon\n"),
+        "{both}"
+    );
+    assert!(!both.contains("[P3]"), "{both}");
+    assert!(!document("Zeppelins fly (HHS 3.8).").contains("## Earlier research"));
 }

@@ -1,7 +1,7 @@
 //! A corpus that is open: its paragraphs in order, what they refer to, and search over them.
 //!
 //! What stands under a numbered paragraph without a number of its own, such as a table, belongs to
-//! it. A paragraph's id is its number, with its document where several have that number.
+//! it. What paragraphs are called is in `ids`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -55,7 +55,7 @@ pub struct Book {
 
 impl Book {
     pub fn open(corpus: Corpus, parts: Vec<Knowledge>) -> Result<Self, KnowledgeError> {
-        let mut paragraphs = Vec::new();
+        let mut paragraphs: Vec<Paragraph> = Vec::new();
         for (folder, (spec, knowledge)) in corpus.folders.iter().zip(&parts).enumerate() {
             let mut open = false;
             for found in knowledge.all_paragraphs()? {
@@ -76,7 +76,7 @@ impl Book {
                 paragraphs.push(Paragraph {
                     text: text.trim_start_matches(['.', ')', ':']).trim().to_owned(),
                     cite: String::new(),
-                    id: found.id,
+                    id: if numbered { found.id } else { String::new() },
                     section: found.context,
                     source: found.path,
                     line: found.line,
@@ -86,16 +86,7 @@ impl Book {
                 });
             }
         }
-        let mut counts: HashMap<String, u32> = HashMap::new();
-        paragraphs.iter().for_each(|paragraph| *counts.entry(paragraph.id.clone()).or_default() += 1);
-        for paragraph in &mut paragraphs {
-            let cite = corpus.folders.get(paragraph.folder).map(|folder| folder.cite.as_str()).unwrap_or_default();
-            let shared = counts.get(&paragraph.id).is_some_and(|count| *count > 1);
-            if shared {
-                paragraph.id = format!("{}#{}", paragraph.source, paragraph.id);
-            }
-            paragraph.cite = if cite.is_empty() { paragraph.id.clone() } else { format!("{cite} {}", paragraph.id) };
-        }
+        crate::ids::name(&mut paragraphs, &corpus.folders);
         let by_id = paragraphs.iter().enumerate().map(|(index, paragraph)| (paragraph.id.clone(), index)).collect();
         let mut starts: HashMap<(usize, String), Vec<(u32, usize)>> = HashMap::new();
         for (index, paragraph) in paragraphs.iter().enumerate() {
@@ -144,13 +135,16 @@ impl Book {
         self.parts.iter().find_map(Knowledge::without_model)
     }
 
-    /// By id, or as it is cited.
+    /// By id, or exactly as it is cited: `Guide 3.8` is not `HHS 3.8`.
     pub fn get(&self, id: &str) -> Option<&Paragraph> {
-        let bare = self.corpus.folders.iter().find_map(|folder| {
-            id.strip_prefix(folder.cite.as_str()).filter(|_| !folder.cite.is_empty()).map(str::trim)
-        });
-        let found = self.by_id.get(id.trim()).or_else(|| bare.and_then(|bare| self.by_id.get(bare)));
-        found.and_then(|index| self.paragraphs.get(*index))
+        let id = id.trim();
+        let cited = || {
+            let folders = self.corpus.folders.iter().filter(|folder| !folder.cite.is_empty());
+            folders
+                .filter_map(|folder| self.by_id.get(id.strip_prefix(folder.cite.as_str())?.trim()))
+                .find(|index| self.paragraphs.get(**index).is_some_and(|paragraph| paragraph.cite == id))
+        };
+        self.by_id.get(id).or_else(cited).and_then(|index| self.paragraphs.get(*index))
     }
 
     /// What fits a query best, best first: what means the same and what has the same words, in turn.

@@ -9,7 +9,10 @@ const MOST_RESULTS: usize = 12;
 pub struct WebSource {
     pub url: String,
     pub title: String,
-    pub insight: String,
+    /// What a model says that it adds.
+    pub note: String,
+    /// The words of the page, as the search engine gave them.
+    pub snippet: String,
 }
 
 /// What is searched for: the plan's own queries for the web, else its sub-queries.
@@ -112,16 +115,20 @@ pub fn web_sources(calibrate: &Value) -> Vec<WebSource> {
         return Vec::new();
     }
     let list = |name: &str| calibrate.get(name).and_then(Value::as_array).filter(|list| !list.is_empty());
+    let results: Vec<&Value> = list("results").into_iter().flatten().collect();
     let sources = list("web_sources").or_else(|| list("results")).into_iter().flatten();
     sources
         .map(|source| {
-            let field = |names: &[&str]| {
-                names.iter().find_map(|name| source.get(name)?.as_str()).unwrap_or_default().to_owned()
+            let text = |value: &Value, names: &[&str]| {
+                names.iter().find_map(|name| value.get(name)?.as_str()).unwrap_or_default().to_owned()
             };
+            let url = text(source, &["url"]);
+            let found = results.iter().find(|result| text(result, &["url"]) == url);
             WebSource {
-                url: field(&["url"]),
-                title: field(&["title"]),
-                insight: field(&["relevance_note", "insight", "snippet"]),
+                title: text(source, &["title"]),
+                note: text(source, &["relevance_note", "insight"]),
+                snippet: found.map(|found| text(found, &["snippet", "content", "text"])).unwrap_or_default(),
+                url,
             }
         })
         .filter(|source| source.url.starts_with("https://") || source.url.starts_with("http://"))

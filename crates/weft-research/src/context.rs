@@ -46,7 +46,7 @@ pub fn context(input: &Value) -> Value {
                 number + 1,
                 escape(&source.title),
                 escape(&source.url),
-                escape(&source.insight)
+                escape(if source.note.is_empty() { &source.snippet } else { &source.note })
             );
             text.push_str(&line);
         }

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use weft_knowledge::{Knowledge, KnowledgeError, Places, Progress, Report, Run};
 
 use crate::book::{Book, Tier};
-use crate::sample;
+use crate::papers::Papers;
+use crate::{sample, stamp};
 
 const FILE: &str = "corpus.toml";
-/// Says that all of a corpus has been read at least once.
+/// Says that all of a corpus has been read, and how its documents were then.
 const READ: &str = "read";
 
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +61,7 @@ pub struct Folder {
 
 /// All corpora of an installation, and those that are open.
 pub struct Corpora {
+    data: PathBuf,
     folder: PathBuf,
     models: PathBuf,
     now: Arc<dyn Fn() -> i64 + Send + Sync>,
@@ -69,7 +71,13 @@ pub struct Corpora {
 impl Corpora {
     /// In Weft's data folder. `now`: milliseconds since 1970.
     pub fn within(data: &Path, now: Arc<dyn Fn() -> i64 + Send + Sync>) -> Self {
-        Self { folder: data.join("corpora"), models: data.join("models"), now, open: Mutex::default() }
+        let folder = data.join("corpora");
+        Self { data: data.to_owned(), folder, models: data.join("models"), now, open: Mutex::default() }
+    }
+
+    /// The papers beside them.
+    pub fn papers(&self) -> Papers {
+        Papers::within(&self.data, Arc::clone(&self.now))
     }
 
     pub fn names(&self) -> Vec<String> {
@@ -88,7 +96,8 @@ impl Corpora {
     /// The one that is asked where none is named: the only one of the person's own, or the sample where
     /// there is none. Of several nobody knows which is meant.
     pub fn usual(&self) -> Result<String, CorpusError> {
-        let own: Vec<String> = self.names().into_iter().filter(|name| name != sample::NAME).collect();
+        let is_own = |name: &String| name != sample::NAME && name != crate::papers::CORPUS;
+        let own: Vec<String> = self.names().into_iter().filter(is_own).collect();
         match own.as_slice() {
             [] => Ok(sample::NAME.to_owned()),
             [only] => Ok(only.clone()),
@@ -140,6 +149,18 @@ impl Corpora {
         Ok(reports)
     }
 
+    /// Reads a corpus again if its documents have changed since it was read. What was read then, or
+    /// nothing if all is as it was.
+    pub fn freshen(&self, name: &str) -> Result<Option<Vec<Report>>, CorpusError> {
+        let corpus = self.get(name)?;
+        let known = std::fs::read_to_string(self.folder.join(name).join(READ));
+        let now = stamp::of(&corpus)?;
+        if known.is_ok_and(|known| known == now) {
+            return Ok(None);
+        }
+        self.rebuild(name, &mut |_| {}).map(Some)
+    }
+
     /// Forgets a corpus and its index. The documents stay.
     pub fn remove(&self, name: &str) -> Result<(), CorpusError> {
         self.get(name)?;
@@ -189,6 +210,8 @@ impl Corpora {
     }
 
     fn index(&self, corpus: &Corpus, tell: &mut dyn FnMut(Progress)) -> Result<Vec<Report>, CorpusError> {
+        // Taken before anything is read: what changes meanwhile is noticed the next time.
+        let stamp = stamp::of(corpus)?;
         let mut reports = Vec::new();
         for folder in &corpus.folders {
             let mut knowledge = Knowledge::open(&self.places(corpus), &folder.path)?;
@@ -196,7 +219,7 @@ impl Corpora {
             reports.push(knowledge.index(None, run)?);
         }
         let mark = self.folder.join(&corpus.name).join(READ);
-        std::fs::write(&mark, "").map_err(|error| failed(&mark, &error))?;
+        std::fs::write(&mark, stamp).map_err(|error| failed(&mark, &error))?;
         Ok(reports)
     }
 

@@ -1,4 +1,5 @@
-//! Whether an answer is good enough: four scores and their marks. What fails goes back as feedback.
+//! Whether an answer is good enough: four scores and their marks, and no sentence without a source. What
+//! fails goes back as feedback.
 
 use serde_json::{Value, json};
 
@@ -31,21 +32,40 @@ pub fn judge(input: &Value) -> Value {
         let claim = check.get("claim").and_then(Value::as_u64).unwrap_or(0);
         let said = usize::try_from(claim).ok().and_then(|claim| claims.get(claim)).copied().unwrap_or_default();
         let why = check.get("why").and_then(Value::as_str).unwrap_or_default();
-        if feedback.len() < MOST_FEEDBACK {
-            feedback.push(format!("- \"{said}\": {why}"));
-        }
+        feedback.push(format!("- \"{said}\": {why}"));
         // Of these the sentence itself is wrong; a name alone may be a matter of wording.
-        let axis = check.get("axis").and_then(Value::as_str).unwrap_or_default();
-        if matches!(axis, "citation" | "contradiction" | "relation") && !failed.contains(&claim) {
+        let field = |name: &str| check.get(name).and_then(Value::as_str).unwrap_or_default();
+        let wrong = match field("axis") {
+            "citation" | "contradiction" | "relation" => true,
+            "entity" => is_number_or_abbreviation(field("item")),
+            _ => false,
+        };
+        if wrong && !failed.contains(&claim) {
             failed.push(claim);
         }
     }
-    let needs_repair = answerable && !passed;
+    let unknown = strings(checked, "unknown");
+    for (claim, text, name) in spoken_of(input, &unknown) {
+        feedback.push(format!("- \"{text}\": there is no paragraph {name}."));
+        if !failed.contains(&claim) {
+            failed.push(claim);
+        }
+    }
+    let uncited = strings(input.get("answer").unwrap_or(&Value::Null), "uncited");
+    feedback.extend(
+        uncited
+            .iter()
+            .map(|text| format!("- \"{text}\": it has no citation. Say which paragraph says it, or leave it out.")),
+    );
+    feedback.truncate(MOST_FEEDBACK);
+    let passed = passed && uncited.is_empty() && unknown.is_empty();
+    let needs_repair = (answerable || !uncited.is_empty()) && !passed;
     // Quotes cannot be written better; what does not hold is left out of them.
     let extractive = input.pointer("/answer/extractive").and_then(Value::as_bool).unwrap_or(false);
     let feedback = if needs_repair && !extractive { feedback.join("\n") } else { String::new() };
     let status = match (answerable, passed) {
-        (false, _) => "no_answer",
+        (false, _) if uncited.is_empty() => "no_answer",
+        (false, _) => "failed",
         (true, true) => "passed",
         (true, false) => "failed",
     };
@@ -55,8 +75,42 @@ pub fn judge(input: &Value) -> Value {
         "needs_repair": needs_repair,
         "feedback": feedback,
         "failed_claims": failed,
+        "uncited": uncited.len(),
+        "unknown": checked.get("unknown"),
         "checks": report.get("checks"),
         "conflicts": checked.get("conflicts"),
         "source_texts": checked.get("source_texts"),
     })
+}
+
+/// Numbers, dates, numbers of paragraphs, and short names of laws and standards: they are right or
+/// wrong, in whatever words.
+fn is_number_or_abbreviation(item: &str) -> bool {
+    const NUMBERS: [&str; 20] = [
+        "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "fifteen",
+        "twenty", "thirty", "forty", "fifty", "sixty", "ninety", "hundred", "thousand",
+    ];
+    let is_short = |word: &str| word.chars().filter(|letter| letter.is_uppercase()).count() >= 2;
+    item.contains(|letter: char| letter.is_ascii_digit())
+        || item
+            .split(|letter: char| !letter.is_alphanumeric())
+            .any(|word| is_short(word) || NUMBERS.contains(&word.to_lowercase().as_str()))
+}
+
+/// Claims that speak of a paragraph that does not exist: their place, their words, and the paragraph.
+fn spoken_of(input: &Value, unknown: &[String]) -> Vec<(u64, String, String)> {
+    let claims = input.pointer("/answer/claims").and_then(Value::as_array).into_iter().flatten();
+    let mut found = Vec::new();
+    for (claim, value) in (0_u64..).zip(claims) {
+        let text = value.get("text").and_then(Value::as_str).unwrap_or_default();
+        let names = strings(value, "names");
+        found
+            .extend(names.into_iter().filter(|name| unknown.contains(name)).map(|name| (claim, text.to_owned(), name)));
+    }
+    found
+}
+
+fn strings(value: &Value, name: &str) -> Vec<String> {
+    let list = value.get(name).and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(Value::as_str).map(str::to_owned).collect()
 }

@@ -8,6 +8,7 @@
 mod answer;
 mod book;
 mod calibrate;
+mod cite;
 mod context;
 mod corpora;
 pub mod evaluate;
@@ -15,13 +16,18 @@ pub mod export;
 mod extract;
 mod functions;
 mod gather;
+mod ids;
 mod judge;
 mod label;
+mod paper_text;
+pub mod papers;
 mod pause;
 mod plan;
 mod prior;
 mod render;
 mod sample;
+mod stamp;
+mod statements;
 mod tools;
 
 pub use book::{Book, Paragraph, Tier};
@@ -46,3 +52,18 @@ pub const PACKED: Packed = Packed {
         ("classify.md", include_str!("../../../apps/research/flow/classify.md")),
     ],
 };
+
+/// Letters that a question may have.
+pub const LONGEST_QUESTION: usize = 8_000;
+
+/// Refuses a question that is a document.
+pub fn check_question(question: &str) -> Result<(), String> {
+    let letters = question.chars().count();
+    if letters <= LONGEST_QUESTION {
+        return Ok(());
+    }
+    Err(format!(
+        "this question has {letters} letters; {LONGEST_QUESTION} are the most. Ask a shorter one, and put what it is \
+         about into a corpus: weft corpus add NAME FOLDER"
+    ))
+}

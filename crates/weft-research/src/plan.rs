@@ -120,3 +120,7 @@ fn offline(question: &str, settings: &Value, most: usize) -> Value {
         "path": "offline",
     })
 }
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;

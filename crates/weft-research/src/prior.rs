@@ -27,7 +27,7 @@ pub fn sections(prior: &Value) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     for part in document.split("\n## ").skip(1) {
         let (heading, body) = part.split_once('\n').unwrap_or((part, ""));
-        if NOT_THE_ANSWER.iter().any(|other| heading.trim() == *other) {
+        if !is_of_the_answer(heading.trim()) {
             continue;
         }
         let prose: Vec<&str> = body.lines().filter(|line| !line.starts_with('>')).collect();
@@ -35,6 +35,11 @@ pub fn sections(prior: &Value) -> Vec<Section> {
         sections.push(Section { id: format!("P{}", sections.len() + 1), heading: heading.trim().to_owned(), excerpt });
     }
     sections
+}
+
+/// Whether a heading of a document stands over a part of the answer.
+pub fn is_of_the_answer(heading: &str) -> bool {
+    !NOT_THE_ANSWER.contains(&heading)
 }
 
 /// Which answer in a row this one is; 1 for the first.

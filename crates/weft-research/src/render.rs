@@ -1,14 +1,24 @@
 //! The document of a run, written by code: what was said, with the sources it cites, and how it was
-//! checked. Cited sentences that did not hold, or cite what is not there, are left out. Sentences that
-//! cite nothing, or in a form that is not recognised, are shown as they are.
+//! checked.
+//!
+//! What holds for every sentence of the answer: it is shown only if everything that it cites or names
+//! as a paragraph exists and the checks of its words, numbers and duties against those paragraphs hold.
+//! One that cites nothing is shown with the mark `[no source]`. One that cites only a web source or an
+//! earlier answer has that label; its words are not checked against it. What is open is told in the
+//! model's own words, under a line that says so. Names that are in no source lower the score and are
+//! sent back, but do not remove a sentence by themselves.
 
 use serde_json::{Map, Value, json};
-use weft_knowledge::verify::sentences;
 
-use crate::answer::{cited, prefixes};
+use crate::answer::{grammar, named_in};
 use crate::calibrate::{WebSource, web_sources};
+use crate::cite::{Grammar, Statement};
 use crate::judge;
 use crate::prior::{self, at_word};
+use crate::statements::{Block, LineKind, blocks};
+
+const NO_SOURCE: &str = "[no source]";
+const LONGEST_TITLE: usize = 200;
 
 pub fn render(input: &Value) -> Value {
     let answer = input.get("answer").unwrap_or(&Value::Null);
@@ -19,13 +29,11 @@ pub fn render(input: &Value) -> Value {
     let number = prior::number(input.get("prior").unwrap_or(&nothing));
     let question = input.get("question").and_then(Value::as_str).unwrap_or_default();
     let texts = verify.get("source_texts").and_then(Value::as_object).cloned().unwrap_or_default();
-    let known = input.get("prefixes").map(prefixes).unwrap_or_default();
-    let (body, dropped) = kept(answer, verify, &texts, &known);
+    let grammar = grammar(input);
+    let Kept { sections: body, dropped, unsourced } = kept(answer, verify, &texts, &grammar);
     let answerable = body.iter().any(|section| !section.cites.is_empty());
     let mut document = String::new();
-    let title =
-        if number > 1 { format!("# Follow-up {}: {question}\n", number - 1) } else { format!("# {question}\n") };
-    document.push_str(&title);
+    document.push_str(&heading(question, number));
     if answer.get("extractive").and_then(Value::as_bool) == Some(true) && answerable {
         document.push_str("\n*Put together from quotations, without a model. Nothing in it is rephrased.*\n");
     }
@@ -42,8 +50,12 @@ pub fn render(input: &Value) -> Value {
         let what = if dropped == 1 { "1 statement was".to_owned() } else { format!("{dropped} statements were") };
         document.push_str(&format!("\n*{what} left out because the sources do not bear it out.*\n"));
     }
+    if answerable && unsourced > 0 {
+        let what = if unsourced == 1 { "1 sentence has".to_owned() } else { format!("{unsourced} sentences have") };
+        document.push_str(&format!("\n*{what} no source and could not be checked; each is marked.*\n"));
+    }
     document.push_str(&conflicts(verify, &texts));
-    document.push_str(&open_points(answer));
+    document.push_str(&open_points(answer, verify, &grammar));
     if answerable {
         document.push_str(&verification(verify));
         document.push_str(&citation_list(&citations));
@@ -60,6 +72,7 @@ pub fn render(input: &Value) -> Value {
         "citations": citations,
         "sections": body.len(),
         "left_out": dropped,
+        "without_source": unsourced,
         "sub_queries": input.pointer("/plan/sub_queries"),
         "depth_mode": input.pointer("/plan/depth_mode"),
         "web_references": web.iter().map(|source| json!({ "url": source.url, "title": source.title })).collect::<Vec<_>>(),
@@ -69,6 +82,19 @@ pub fn render(input: &Value) -> Value {
     })
 }
 
+/// The question as a title; a long one is shortened there and stands below in full.
+fn heading(question: &str, number: u64) -> String {
+    let line = question.split_whitespace().collect::<Vec<_>>().join(" ");
+    let short = at_word(&line, LONGEST_TITLE);
+    let follows = if number > 1 { format!("Follow-up {}: ", number - 1) } else { String::new() };
+    let mut text = format!("# {follows}{short}\n");
+    if short != line {
+        text.push_str(&format!("\n## Original question\n\n> {}\n", question.trim().replace('\n', "\n> ")));
+    }
+    text
+}
+
+#[derive(Default)]
 struct Section {
     heading: String,
     text: String,
@@ -76,79 +102,97 @@ struct Section {
     cites: Vec<(String, String)>,
 }
 
-/// The sections of the answer without the sentences that do not hold, and how many those were.
-fn kept(answer: &Value, verify: &Value, texts: &Map<String, Value>, known: &[String]) -> (Vec<Section>, usize) {
+/// What is shown of an answer.
+#[derive(Default)]
+struct Kept {
+    sections: Vec<Section>,
+    /// Sentences that are not shown because they do not hold.
+    dropped: usize,
+    /// Sentences that are shown with a mark.
+    unsourced: usize,
+}
+
+/// Goes through the answer exactly as it was read when its claims were made: the checks count them.
+fn kept(answer: &Value, verify: &Value, texts: &Map<String, Value>, grammar: &Grammar) -> Kept {
     let text = answer.get("synthesis").and_then(Value::as_str).unwrap_or_default();
-    let claims: Vec<&str> = answer
-        .get("claims")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(|claim| claim.get("text").and_then(Value::as_str))
-        .collect();
-    let failed: Vec<&str> = verify
-        .get("failed_claims")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_u64)
-        .filter_map(|index| claims.get(usize::try_from(index).ok()?).copied())
-        .collect();
-    let mut sections = vec![Section { heading: String::new(), text: String::new(), cites: Vec::new() }];
-    let mut dropped = 0;
-    for block in text.split("\n\n").map(str::trim).filter(|block| !block.is_empty() && !block.starts_with('>')) {
-        if let Some(heading) = block.strip_prefix('#') {
-            let heading = heading.trim_start_matches('#').trim().to_owned();
-            sections.push(Section { heading, text: String::new(), cites: Vec::new() });
-            continue;
-        }
-        let mut lines = Vec::new();
-        for line in block.lines() {
-            let indent = line.len() - line.trim_start_matches(['-', '*', ' ']).len();
-            let (mark, words) = line.split_at_checked(indent).unwrap_or(("", line));
-            let mut kept = Vec::new();
-            for sentence in joined(words) {
-                let (claim, ids) = cited(&sentence, known);
-                let made_up = ids.iter().any(|id| !texts.contains_key(id));
-                if made_up || failed.contains(&claim.as_str()) {
-                    dropped += 1;
-                    continue;
-                }
-                if let Some(section) = sections.last_mut() {
-                    section.cites.extend(ids.into_iter().map(|id| (id, claim.clone())));
-                }
-                kept.push(sentence);
+    let failed = verify.get("failed_claims").and_then(Value::as_array).into_iter().flatten();
+    let failed: Vec<u64> = failed.filter_map(Value::as_u64).collect();
+    let mut kept = Kept { sections: vec![Section::default()], ..Kept::default() };
+    let mut claim = 0_u64;
+    for block in blocks(text, grammar) {
+        let lines = match block {
+            Block::Quotation => continue,
+            Block::Heading(heading) => {
+                // A heading says nothing that would need a source; one that cites is read without it.
+                let made_up = heading.names.iter().any(|name| find(texts, name).is_none())
+                    || heading.cites.iter().any(|cite| cite.starts_with("http") || cite.starts_with("www."));
+                let heading = if made_up { String::new() } else { heading.words };
+                kept.sections.push(Section { heading, ..Section::default() });
+                continue;
             }
-            if !kept.is_empty() {
-                lines.push(format!("{mark}{}", kept.join(" ")));
+            Block::Lines(lines) => lines,
+        };
+        let mut shown = Vec::new();
+        for line in lines {
+            if line.kind == LineKind::Head {
+                shown.extend(line.statements.into_iter().map(|head| head.text));
+                continue;
+            }
+            let mut sentences = Vec::new();
+            for statement in line.statements.iter().filter(|statement| statement.has_words()) {
+                let number = claim;
+                claim += u64::from(!statement.cites.is_empty());
+                if let Some(sentence) = kept.sentence(statement, failed.contains(&number), texts) {
+                    sentences.push(sentence);
+                }
+            }
+            if !sentences.is_empty() {
+                shown.push(format!("{}{}", line.mark, sentences.join(" ")));
             }
         }
-        if let Some(section) = sections.last_mut().filter(|_| !lines.is_empty()) {
+        if let Some(section) = kept.sections.last_mut().filter(|_| !shown.is_empty()) {
             if !section.text.is_empty() {
                 section.text.push_str("\n\n");
             }
-            section.text.push_str(&lines.join("\n"));
+            section.text.push_str(&shown.join("\n"));
         }
     }
-    sections.retain(|section| !section.text.is_empty());
-    (sections, dropped)
+    kept.sections.retain(|section| section.text.chars().any(char::is_alphanumeric));
+    kept
 }
 
-/// Sentences, each with a citation that follows its full stop.
-fn joined(text: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for sentence in sentences(text) {
-        let is_citation =
-            sentence.trim_start().starts_with('(') && sentence.trim_end().trim_end_matches('.').ends_with(')');
-        match found.last_mut() {
-            Some(last) if is_citation => {
-                last.push(' ');
-                last.push_str(sentence.trim());
-            }
-            _ => found.push(sentence.trim().to_owned()),
+impl Kept {
+    fn sentence(&mut self, statement: &Statement, failed: bool, texts: &Map<String, Value>) -> Option<String> {
+        let cites: Option<Vec<&str>> = statement.cites.iter().map(|cite| find(texts, cite)).collect();
+        let Some(cites) = cites.filter(|_| !failed || statement.cites.is_empty()) else {
+            self.dropped += 1;
+            return None;
+        };
+        if statement.is_uncited() {
+            self.unsourced += 1;
+            return Some(marked(&statement.text));
         }
+        if let Some(section) = self.sections.last_mut() {
+            section.cites.extend(cites.into_iter().map(|id| (id.to_owned(), statement.words.clone())));
+        }
+        Some(statement.text.clone())
     }
-    found
+}
+
+/// The id of a paragraph, by itself or as it is cited.
+fn find<'a>(texts: &'a Map<String, Value>, cite: &str) -> Option<&'a str> {
+    let called = |(id, source): &(&String, &Value)| {
+        id.as_str() == cite || source.get("cite").and_then(Value::as_str) == Some(cite)
+    };
+    texts.iter().find(called).map(|(id, _)| id.as_str())
+}
+
+/// With the mark where the sentence ends; in a table within its last cell.
+fn marked(text: &str) -> String {
+    match text.trim_end().strip_suffix('|').filter(|_| text.starts_with('|')) {
+        Some(row) => format!("{} {NO_SOURCE} |", row.trim_end()),
+        None => format!("{text} {NO_SOURCE}"),
+    }
 }
 
 impl Section {
@@ -174,13 +218,7 @@ impl Section {
         for (number, source) in
             web.iter().enumerate().filter(|(number, _)| self.text.contains(&format!("[W{}]", number + 1)))
         {
-            sources.push(format!(
-                "> *Web* [W{}] [{}]({}): \"{}\"",
-                number + 1,
-                plain(&source.title),
-                source.url,
-                plain(&source.insight)
-            ));
+            sources.push(format!("> *Web* [W{}] {}{}", number + 1, source.link(), source.words()));
         }
         for section in earlier.iter().filter(|section| self.text.contains(&format!("[{}]", section.id))) {
             sources.push(format!(
@@ -194,6 +232,22 @@ impl Section {
             text.push_str(&format!("\n> Sources\n>\n{}\n", sources.join("\n>\n")));
         }
         text
+    }
+}
+
+impl WebSource {
+    fn link(&self) -> String {
+        let title = if self.title.is_empty() { &self.url } else { &self.title };
+        format!("[{}]({})", plain(title), self.url)
+    }
+
+    /// The page's words in quotation marks; a model's note about it as what it is.
+    fn words(&self) -> String {
+        match (self.snippet.is_empty(), self.note.is_empty()) {
+            (false, _) => format!(": \u{201c}{}\u{201d}", plain(&at_word(&self.snippet, 300))),
+            (true, false) => format!(" (noted by the model: {})", plain(&self.note)),
+            (true, true) => String::new(),
+        }
     }
 }
 
@@ -249,10 +303,24 @@ fn conflicts(verify: &Value, texts: &Map<String, Value>) -> String {
     text
 }
 
-fn open_points(answer: &Value) -> String {
+/// What is missing has no source. What is named in it must at least exist.
+fn open_points(answer: &Value, verify: &Value, grammar: &Grammar) -> String {
+    let unknown: Option<Vec<&str>> = verify
+        .get("unknown")
+        .and_then(Value::as_array)
+        .map(|unknown| unknown.iter().filter_map(Value::as_str).collect());
+    let exist = |gap: &&str| {
+        let named = named_in(gap, grammar);
+        named.is_empty()
+            || unknown.as_ref().is_some_and(|unknown| !named.iter().any(|name| unknown.contains(&name.as_str())))
+    };
     let gaps = answer.get("gaps").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    let gaps: Vec<String> = gaps.map(|gap| format!("- {gap}\n")).collect();
-    if gaps.is_empty() { String::new() } else { format!("\n## What is open\n\n{}", gaps.concat()) }
+    let gaps: Vec<String> = gaps.filter(exist).map(|gap| format!("- {}\n", gap.replace('\n', " "))).collect();
+    if gaps.is_empty() {
+        return String::new();
+    }
+    let note = "*In the model's words; what the sources do not say has no source.*";
+    format!("\n## What is open\n\n{}\n{note}\n", gaps.concat())
 }
 
 fn verification(verify: &Value) -> String {
@@ -270,8 +338,11 @@ fn verification(verify: &Value) -> String {
     text.push_str(&row("Who must do what is preserved", score("relation"), judge::RELATION));
     let verdict = if contradictions == 0.0 { "holds" } else { "does not hold" };
     text.push_str(&format!("| Contradictions | {contradictions:.0} | 0 | {verdict} |\n"));
+    let uncited = verify.get("uncited").and_then(Value::as_u64).unwrap_or(0);
+    let verdict = if uncited == 0 { "holds" } else { "marked" };
+    text.push_str(&format!("| Sentences without a source | {uncited} | 0 | {verdict} |\n"));
     if verify.get("needs_repair").and_then(Value::as_bool) == Some(true) {
-        text.push_str("\nNot all marks were reached; statements that did not hold were left out.\n");
+        text.push_str("\nNot all marks were reached. Statements that did not hold were left out.\n");
     }
     text
 }
@@ -292,10 +363,7 @@ fn citation_list(citations: &[Value]) -> String {
 }
 
 fn web_list(web: &[WebSource]) -> String {
-    let line = |(number, source): (usize, &WebSource)| {
-        let title = if source.title.is_empty() { &source.url } else { &source.title };
-        format!("- [W{}] [{}]({})\n", number + 1, plain(title), source.url)
-    };
+    let line = |(number, source): (usize, &WebSource)| format!("- [W{}] {}\n", number + 1, source.link());
     let lines: Vec<String> = web.iter().enumerate().map(line).collect();
     if lines.is_empty() { String::new() } else { format!("\n## Web sources\n\n{}", lines.concat()) }
 }
@@ -316,7 +384,12 @@ fn decomposition(input: &Value) -> String {
     }
     let count = |pointer: &str| input.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len);
     let known = input.pointer("/retrieve/known_before").and_then(Value::as_u64).unwrap_or(0);
-    text.push_str(&format!("\n{} paragraphs were found", count("/retrieve/paragraphs")));
+    let found = count("/retrieve/paragraphs");
+    text.push_str(&if found == 1 {
+        "\n1 paragraph was found".to_owned()
+    } else {
+        format!("\n{found} paragraphs were found")
+    });
     if known > 0 {
         text.push_str(&format!(", {known} more were known from the earlier answer"));
     }

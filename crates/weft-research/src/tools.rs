@@ -16,10 +16,10 @@ const MOST: u64 = 60;
 const LONGEST_SUMMARY: usize = 100;
 
 /// What came of it: words for a model, words for people, data for a flow.
-struct Found {
+pub(crate) struct Found {
     text: String,
     summary: String,
-    data: Value,
+    pub(crate) data: Value,
 }
 
 type Answering = fn(&Book, &Value, i64) -> Result<Found, CorpusError>;
@@ -92,9 +92,9 @@ fn offers() -> Vec<Offer> {
             name: "corpus_verify",
             description: "Check sentences against the paragraphs that they cite: citation, names and numbers, duties, contradictions.",
             schema: json!({"type": "object", "required": ["claims"],
-                "properties": {"corpus": corpus(), "beside": ids(),
+                "properties": {"corpus": corpus(), "beside": ids(), "names": ids(),
                     "claims": {"type": "array", "items": {"type": "object", "required": ["text", "cites"],
-                        "properties": {"text": text(), "cites": ids()}}}}}),
+                        "properties": {"text": text(), "cites": ids(), "names": ids()}}}}}),
             summary: "Verify the citations",
             subject: "",
             answer: check,
@@ -245,13 +245,24 @@ fn quote(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
     let question = input.get("question").and_then(Value::as_str).unwrap_or_default();
     let extract = extract::extract(book, question, &strings(input, "ids"), number(input, "most", 4))?;
     let text: Vec<String> = extract.quotes.iter().map(|quote| format!("{} ({})", quote.text, quote.cite)).collect();
-    let summary = if extract.answerable { format!("{} quotes", extract.quotes.len()) } else { "no answer".to_owned() };
+    let summary = match (extract.answerable, extract.quotes.len()) {
+        (false, _) => "no answer".to_owned(),
+        (true, 1) => "1 quote".to_owned(),
+        (true, count) => format!("{count} quotes"),
+    };
     Ok(Found { text: text.join("\n"), summary, data: serde_json::to_value(&extract).unwrap_or_default() })
 }
 
-fn check(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
-    let claims: Vec<Claim> =
+pub(crate) fn check(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
+    let mut claims: Vec<Claim> =
         input.get("claims").and_then(|claims| serde_json::from_value(claims.clone()).ok()).unwrap_or_default();
+    // One paragraph has one name, however it was cited; what does not exist keeps the name it was given.
+    for cite in claims.iter_mut().flat_map(|claim| &mut claim.cites) {
+        if let Some(found) = book.get(cite) {
+            cite.clone_from(&found.id);
+        }
+    }
+    let unknown: Vec<String> = strings(input, "names").into_iter().filter(|name| book.get(name).is_none()).collect();
     let beside = strings(input, "beside");
     let named = claims.iter().flat_map(|claim| claim.cites.iter());
     let sources = |ids: &mut dyn Iterator<Item = &String>| {
@@ -285,8 +296,12 @@ fn check(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
     let failures = report.failures().count();
     Ok(Found {
         text: report.failures().map(|check| check.why.as_str()).collect::<Vec<_>>().join("\n"),
-        summary: if failures == 0 { "all hold".to_owned() } else { format!("{failures} do not hold") },
-        data: json!({ "report": report, "conflicts": conflicts, "source_texts": texts }),
+        summary: match failures {
+            0 => "all hold".to_owned(),
+            1 => "1 does not hold".to_owned(),
+            failures => format!("{failures} do not hold"),
+        },
+        data: json!({ "report": report, "conflicts": conflicts, "source_texts": texts, "unknown": unknown }),
     })
 }
 

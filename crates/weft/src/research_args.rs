@@ -15,8 +15,10 @@ Examples:
   weft research 'how long are employee files kept?'
   weft research --corpus isa --depth deep --yes 'when is external confirmation required?'
   weft research --continue 'and if the employee sues?'
+  weft research list
   weft research show
-  weft research export -o answer.docx
+  weft research export -o answer.pdf
+  weft research paper make
 
 Exit codes: as for `weft run`; 1 also where the documents do not answer the question.";
 
@@ -86,6 +88,17 @@ pub enum ResearchCommand {
         #[arg(long)]
         json: bool,
     },
+    /// List the research of this folder, the newest first
+    List {
+        /// One JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Keep research as a paper with versions and decisions
+    Paper {
+        #[command(subcommand)]
+        command: PaperCommand,
+    },
     /// Show a run: its stages, what they cost, and the document
     Show {
         /// The session; the last research here if left out
@@ -128,6 +141,66 @@ pub enum Format {
     Html,
     /// Word
     Docx,
+    Pdf,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PaperCommand {
+    /// Make a paper of an answer, or the next version of the paper that it has
+    Make {
+        /// The session; the last research here if left out
+        #[arg(value_name = "ID")]
+        session: Option<String>,
+        /// Its title; the question if left out
+        #[arg(long, value_name = "WORDS")]
+        title: Option<String>,
+        /// Why this version is made
+        #[arg(long, value_name = "WORDS", default_value = "")]
+        why: String,
+    },
+    /// List the papers, the newest first
+    List {
+        /// One JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a paper with what was decided on it
+    Show {
+        /// The paper; the newest if left out
+        #[arg(value_name = "PAPER")]
+        paper: Option<String>,
+        /// An older version
+        #[arg(long, value_name = "NUMBER")]
+        version: Option<u32>,
+        /// All versions and decisions as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Accept, reject or defer a finding or an open question
+    Decide {
+        #[arg(value_name = "PAPER")]
+        paper: String,
+        /// F1 for the first finding, Q1 for the first open question
+        #[arg(value_name = "ITEM")]
+        item: String,
+        #[arg(value_enum)]
+        decision: DecisionWord,
+        /// Why
+        #[arg(long, value_name = "WORDS", default_value = "")]
+        note: String,
+    },
+    /// List the versions of a paper
+    Versions {
+        #[arg(value_name = "PAPER")]
+        paper: String,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DecisionWord {
+    Accepted,
+    Rejected,
+    Deferred,
 }
 
 #[derive(Debug, Subcommand)]

@@ -6,10 +6,12 @@ import { paragraphsOf, queriesOf, verificationOf, type RunView } from '../sessio
 import type { View } from '../session/fold';
 import type { SessionStore } from '../session/store';
 import { counted, dollars, duration } from '../session/words';
+import { PaperCard } from './PaperCard';
 import { StageIcon, StageSpent } from './RunRows';
 
 const AXES: Record<string, string> = { entity: 'Names and numbers', citation: 'Citations', relation: 'Duties and relations', contradictions: 'Contradictions', contradiction: 'Contradiction' };
 const VERDICTS: Record<string, string> = { holds: 'Holds', fails: 'Does not hold', unknown: 'Not known' };
+const FORMATS = { md: 'Markdown', html: 'HTML', docx: 'Word', pdf: 'PDF' };
 const ENDS: Record<string, string> = { completed: 'Done', breakout: 'Left early', budget_exceeded: 'Stopped at its budget' };
 
 export function RunPanel({ view, store, onJump }: { view: View; store: SessionStore; onJump: (seq: number) => void }) {
@@ -48,7 +50,8 @@ function OneRun({ run, open, onJump }: { run: RunView; open: boolean; onJump: (s
         ))}
       </ol>
       <p className="meta">{[duration(millis), cost > 0 ? dollars(cost / 1e9) : null].filter(Boolean).join(' · ')}</p>
-      {open && id && run.end?.reason === 'completed' ? <p className="row wrap">{(['md', 'html', 'docx'] as const).map((format) => <a key={format} className="button small" href={address(`sessions/${id}/research/document`, { format })} download>{format === 'md' ? 'Markdown' : format === 'html' ? 'HTML' : 'Word'}</a>)}</p> : null}
+      {open && id && run.end?.reason === 'completed' ? <p className="row wrap">{(['md', 'html', 'docx', 'pdf'] as const).map((format) => <a key={format} className="button small" href={address(`sessions/${id}/research/document`, { format })} download>{FORMATS[format]}</a>)}</p> : null}
+      {open && id && run.end?.reason === 'completed' ? <PaperCard session={id} /> : null}
       {verified ? (
         <>
           <h3 className="top">Verification</h3>

@@ -1,6 +1,12 @@
-//! A document for other programs: HTML that stands alone, and DOCX.
+//! A document for other programs: HTML that stands alone, DOCX, and PDF.
+
+mod pdf;
+mod sheet;
+mod winansi;
 
 use std::io::{Cursor, Write as _};
+
+pub use self::pdf::pdf;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
@@ -157,9 +163,11 @@ fn write_docx<'a>(out: &mut String, events: impl Iterator<Item = Event<'a>>) {
             Event::Start(Tag::Emphasis) => italic = true,
             Event::End(TagEnd::Emphasis) => italic = false,
             Event::Start(Tag::Table(_)) => {
+                // A table stands between paragraphs, also within a list.
+                end(out, &mut open);
                 out.push_str("<w:tbl><w:tblPr><w:tblW w:w=\"0\" w:type=\"auto\"/></w:tblPr>")
             }
-            Event::End(TagEnd::Table) => out.push_str("</w:tbl>"),
+            Event::End(TagEnd::Table) => out.push_str("</w:tbl><w:p/>"),
             Event::Start(Tag::TableHead | Tag::TableRow) => out.push_str("<w:tr>"),
             Event::End(TagEnd::TableHead | TagEnd::TableRow) => out.push_str("</w:tr>"),
             Event::Start(Tag::TableCell) => cells.push(String::new()),
@@ -178,7 +186,9 @@ fn write_docx<'a>(out: &mut String, events: impl Iterator<Item = Event<'a>>) {
                     }
                 }
             }
-            Event::SoftBreak | Event::HardBreak => run(cells.last_mut().unwrap_or(out), " ", false, false),
+            Event::SoftBreak | Event::HardBreak if open || !cells.is_empty() => {
+                run(cells.last_mut().unwrap_or(out), " ", false, false);
+            }
             _ => {}
         }
     }
@@ -203,3 +213,7 @@ fn run(out: &mut String, text: &str, bold: bool, italic: bool) {
     let text: String = text.chars().filter(|letter| !letter.is_control()).collect();
     out.push_str(&format!("<w:r><w:rPr>{look}</w:rPr><w:t xml:space=\"preserve\">{}</w:t></w:r>", escape(&text)));
 }
+
+#[cfg(test)]
+#[path = "export_tests.rs"]
+mod tests;

@@ -11,6 +11,7 @@ mod events;
 mod knowledge;
 mod log;
 mod models;
+mod papers;
 mod research;
 mod search;
 mod sessions;
@@ -77,6 +78,10 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(research::paragraph))
         .routes(routes!(research::start, research::show))
         .routes(routes!(research::document))
+        .routes(routes!(papers::make, papers::of_session))
+        .routes(routes!(papers::list))
+        .routes(routes!(papers::show))
+        .routes(routes!(papers::decide))
         .routes(routes!(catalog::workspaces))
         .routes(routes!(catalog::agents))
         .routes(routes!(catalog::skills))

@@ -20,8 +20,6 @@ use crate::desk::SharedDesk;
 use crate::extract::{Body, Query, Session};
 use crate::problem::{Answer, Problem};
 
-const LONGEST_QUESTION: usize = 100_000;
-
 #[derive(Serialize, ToSchema)]
 pub struct CorpusList {
     corpora: Vec<CorpusView>,
@@ -167,12 +165,14 @@ pub async fn start(
     if body.question.trim().is_empty() {
         return Err(Problem::bad("Say what to research."));
     }
-    if body.question.len() > LONGEST_QUESTION {
-        return Err(Problem::too_large("This question is longer than 100 KB. Ask a shorter one."));
-    }
+    weft_research::check_question(&body.question).map_err(Problem::too_large)?;
     let before = desk.engine.run_settings(session)?;
     let asked_before = || before?.get("corpus")?.as_str().map(str::to_owned);
     let name = desk.corpora.named(body.corpus.clone().or_else(asked_before).as_deref()).map_err(problem)?;
+    // Documents that were edited since are read again before they are asked.
+    let corpora = std::sync::Arc::clone(&desk.corpora);
+    let fresh = name.clone();
+    blocking(move || corpora.freshen(&fresh)).await?.map_err(problem)?;
     let corpus = desk.corpora.get(&name).map_err(problem)?;
     let cites: Value =
         corpus.folders.iter().map(|folder| folder.cite.as_str()).filter(|cite| !cite.is_empty()).collect();
@@ -225,7 +225,7 @@ pub async fn show(State(desk): State<SharedDesk>, Session(session): Session) -> 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ExportQuery {
-    /// `md`, `html` or `docx`; Markdown if left out.
+    /// `md`, `html`, `docx` or `pdf`; Markdown if left out.
     format: Option<String>,
 }
 
@@ -247,13 +247,14 @@ pub async fn document(
             "md" => Ok(served("research.md", text.as_bytes().to_vec())),
             "html" => Ok(served("research.html", export::html(title, text).into_bytes())),
             "docx" => Ok(served("research.docx", export::docx(text).map_err(Problem::failed)?)),
-            _ => Err(Problem::bad("The format is one of md, html and docx.")),
+            "pdf" => Ok(served("research.pdf", export::pdf(title, text))),
+            _ => Err(Problem::bad("The format is one of md, html, docx and pdf.")),
         }
     })
     .await?
 }
 
-fn problem(error: CorpusError) -> Problem {
+pub(super) fn problem(error: CorpusError) -> Problem {
     match error {
         CorpusError::Unknown { .. } => Problem::missing(format!("{error}.")),
         CorpusError::Name(_)

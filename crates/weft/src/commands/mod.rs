@@ -11,6 +11,7 @@ pub mod doctor;
 mod knowledge;
 mod mcp;
 mod models;
+mod papers;
 pub mod research;
 pub mod resume;
 mod run;

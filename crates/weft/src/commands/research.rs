@@ -31,6 +31,8 @@ pub async fn run(args: ResearchArgs) -> anyhow::Result<Exit> {
             let exit = resume::carry_on(&opened, session, &Default::default(), json, None).await?;
             converse(&opened, session, json, exit).await
         }
+        Some(ResearchCommand::List { json }) => list(&open::open_to_look()?, json),
+        Some(ResearchCommand::Paper { command }) => super::papers::run(command),
         Some(ResearchCommand::Show { session, json }) => {
             let opened = open::open_to_look()?;
             let session = find(&opened, session.as_deref())?;
@@ -46,12 +48,7 @@ pub async fn run(args: ResearchArgs) -> anyhow::Result<Exit> {
 }
 
 async fn ask(args: AskArgs) -> anyhow::Result<Exit> {
-    let question = args.question.join(" ");
-    if question.trim().is_empty() {
-        return Err(
-            UsageError("say what to research: weft research 'how long are employee files kept?'".to_owned()).into()
-        );
-    }
+    let question = question(&args.question).await?;
     let opened = open::open_aloud(&args.work)?;
     let session = match (&args.session, args.continue_last) {
         (Some(prefix), _) => opened.engine.store().find(prefix)?,
@@ -63,6 +60,13 @@ async fn ask(args: AskArgs) -> anyhow::Result<Exit> {
     let asked_before = args.corpus.clone().or_else(|| before?.get("corpus")?.as_str().map(str::to_owned));
     let named = opened.corpora.named(asked_before.as_deref()).and_then(|name| opened.corpora.get(&name));
     let corpus = named.map_err(|error| UsageError(error.to_string()))?;
+    // Documents that were edited since are read again before they are asked.
+    let fresh = opened.corpora.freshen(&corpus.name).map_err(|error| UsageError(error.to_string()))?;
+    let changed: usize = fresh.iter().flatten().map(|report| report.changed).sum();
+    if changed > 0 {
+        let what = counted(changed as u64, "document", "documents");
+        out::tell(&note(&format!("{what} of {} read.", corpus.name), &out::look_stderr()));
+    }
     let headless = Headless::new(&opened.engine, session, args.json);
     let flow = args.flow.clone().unwrap_or_else(|| weft_research::FLOW.to_owned());
     let of_research = [
@@ -86,6 +90,24 @@ async fn ask(args: AskArgs) -> anyhow::Result<Exit> {
     })?;
     let exit = headless.follow().await?;
     converse(&opened, session, args.json, exit).await
+}
+
+/// The words on the command line, or what comes through a pipe where there are none.
+async fn question(words: &[String]) -> anyhow::Result<String> {
+    let typed = words.join(" ");
+    let question = match typed.trim() {
+        "" | "-" if std::io::stdin().is_terminal() => String::new(),
+        "" | "-" => super::run::read_stdin().await?,
+        typed => typed.to_owned(),
+    };
+    let question = question.trim().to_owned();
+    if question.is_empty() {
+        let words =
+            "say what to research: weft research 'how long are employee files kept?', or send it through a pipe";
+        return Err(UsageError(words.to_owned()).into());
+    }
+    weft_research::check_question(&question).map_err(UsageError)?;
+    Ok(question)
 }
 
 pub fn prefixes(corpus: &Corpus) -> Value {
@@ -125,8 +147,39 @@ fn is_answered(output: &Value) -> bool {
     output.get("answerable").and_then(Value::as_bool).unwrap_or(true)
 }
 
+/// The research of this folder, one line each.
+fn list(opened: &Opened, as_json: bool) -> anyhow::Result<Exit> {
+    let filter = ListFilter { workspace: Some(opened.workspace_name()), ..ListFilter::default() };
+    let mut found = 0_u64;
+    for row in opened.engine.store().list(&filter)? {
+        let Some(run) = opened.engine.state(row.id)?.run else { continue };
+        found += 1;
+        let ended = run.ended.as_ref().map(|end| json!(end)).and_then(|end| end.get("reason").cloned());
+        let status = match ended.as_ref().and_then(Value::as_str) {
+            Some("completed") => "done",
+            Some("breakout") => "left early",
+            Some(_) => "stopped at its budget",
+            None if run.paused.is_some() => "waits for you",
+            None => "not finished",
+        };
+        if as_json {
+            out::json_line(
+                &json!({ "session": row.id, "question": run.question, "runs": run.number, "status": status, "cost": run.cost }),
+            );
+        } else {
+            let question: String =
+                run.question.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(80).collect();
+            out::stdout(&format!("{}  {status}  {question}\n", row.id));
+        }
+    }
+    if found == 0 && !as_json {
+        out::tell(&note("There is no research in this folder yet.", &out::look_stderr()));
+    }
+    Ok(Exit::Done)
+}
+
 /// The session that is named, else the last of this folder that has a run.
-fn find(opened: &Opened, prefix: Option<&str>) -> anyhow::Result<SessionId> {
+pub fn find(opened: &Opened, prefix: Option<&str>) -> anyhow::Result<SessionId> {
     if let Some(prefix) = prefix {
         return Ok(opened.engine.store().find(prefix)?);
     }
@@ -185,10 +238,11 @@ fn write(opened: &Opened, session: SessionId, path: Option<&Path>, format: Optio
         (Some(format), _) => format,
         (None, Some("html" | "htm")) => Format::Html,
         (None, Some("docx")) => Format::Docx,
+        (None, Some("pdf")) => Format::Pdf,
         (None, Some("md" | "markdown" | "txt") | None) => Format::Md,
         (None, Some(other)) => {
             let words =
-                format!("a document cannot be written as .{other}: choose .md, .html or .docx, or say --format");
+                format!("a document cannot be written as .{other}: choose .md, .html, .docx or .pdf, or say --format");
             return Err(UsageError(words).into());
         }
     };
@@ -197,14 +251,17 @@ fn write(opened: &Opened, session: SessionId, path: Option<&Path>, format: Optio
         Format::Md => text.into_bytes(),
         Format::Html => export::html(&title, &text).into_bytes(),
         Format::Docx => export::docx(&text).map_err(anyhow::Error::msg)?,
+        Format::Pdf => export::pdf(&title, &text),
     };
     match path {
         Some(path) => {
             std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
             out::tell(&note(&format!("Written to {}.", path.display()), &out::look_stderr()));
         }
-        None if format == Format::Docx => {
-            return Err(UsageError("a Word document needs a file: add `-o answer.docx`".to_owned()).into());
+        None if matches!(format, Format::Docx | Format::Pdf) => {
+            return Err(
+                UsageError("this format needs a file: add `-o answer.docx` or `-o answer.pdf`".to_owned()).into()
+            );
         }
         None => out::stdout(&String::from_utf8_lossy(&bytes)),
     }

@@ -99,7 +99,7 @@ fn stdin_has_something() -> bool {
         .is_ok_and(|status| matches!(FileType::from_raw_mode(status.st_mode), FileType::Fifo | FileType::RegularFile))
 }
 
-async fn read_stdin() -> anyhow::Result<String> {
+pub(super) async fn read_stdin() -> anyhow::Result<String> {
     let reading = tokio::task::spawn_blocking(|| {
         let mut bytes = Vec::new();
         std::io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes).map(|_| bytes)

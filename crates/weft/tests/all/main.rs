@@ -27,6 +27,7 @@ mod peers;
 #[path = "../../../weft-sandbox/tests/all/refusal.rs"]
 mod refusal;
 mod research;
+mod research_web;
 mod run;
 mod sandbox;
 mod secrets;

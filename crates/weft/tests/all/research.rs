@@ -35,6 +35,85 @@ fn without_a_model_it_quotes_and_cites() {
     world.weft(&["research", "export", "-o", file.to_str().unwrap()]).expect(0);
     assert!(std::fs::read(&file).unwrap().starts_with(b"PK"));
     world.weft(&["research", "export", "--format", "html"]).expect(0).says("<blockquote>");
+    world.weft(&["research", "export", "--format", "pdf"]).expect(2).says("needs a file");
+    let file = world.folder.path().join("a.pdf");
+    world.weft(&["research", "export", "-o", file.to_str().unwrap()]).expect(0);
+    assert!(std::fs::read(&file).unwrap().starts_with(b"%PDF-1.4"));
+    world.weft(&["research", "list"]).expect(0).says("done Within how many days");
+}
+
+#[test]
+fn documents_that_were_edited_are_read_again_before_they_are_asked() {
+    let world = offline();
+    let papers = world.folder.path().join("the papers");
+    std::fs::create_dir(&papers).unwrap();
+    let write = |colour: &str| {
+        let text = format!(
+            "# Parking\n\nBicycles shall be locked to the {colour} rack.\n\n# Dogs\n\nA dog shall wear a lead.\n"
+        );
+        std::fs::write(papers.join("house rules.md"), text).unwrap();
+    };
+    write("blue");
+    world.weft(&["corpus", "add", "rules", "the papers"]).expect(0);
+    let asked = ["--corpus", "rules", "to which rack shall bicycles be locked?"];
+    // What has no number is cited by its document and heading.
+    research(&world, &asked).expect(0).says("blue rack").says("(house-rules#parking.1)");
+    write("yellow");
+    let ran = research(&world, &asked).expect(0);
+    ran.says("yellow rack").says("1 document of rules read");
+    assert!(!ran.stdout.contains("blue"), "{ran:?}");
+    assert!(!research(&world, &asked).expect(0).stderr.contains("read."), "nothing has changed");
+    std::fs::rename(&papers, world.folder.path().join("moved")).unwrap();
+    research(&world, &asked).expect(2).says("is no folder");
+}
+
+#[test]
+fn a_question_comes_through_a_pipe_and_a_huge_one_is_refused() {
+    let world = offline();
+    let piped = |text: &str| world.weft_with_input(&["research", "--model", "offline/offline", "-"], text);
+    piped("Within how many days shall the records owner delete records after the keeping period?")
+        .expect(0)
+        .says("60 days");
+    piped("").expect(2).says("ay what to research");
+    piped(&"why ".repeat(3_000)).expect(2).says("11999 letters; 8000 are the most");
+}
+
+#[test]
+fn an_answer_becomes_a_paper_with_versions_and_decisions() {
+    let world = with_analyst();
+    world.weft(&["research", "paper", "make"]).expect(2).says("no research in this folder");
+    world.weft(&["research", "--yes", QUESTION]).expect(0);
+    let made = world.weft(&["research", "paper", "make", "--title", "Deleting records"]).expect(0);
+    made.says("Version 1 of deleting-records with 2 items to decide on");
+    world
+        .weft(&["research", "paper", "decide", "deleting-records", "F1", "accepted", "--note", "as before"])
+        .expect(0)
+        .says("F1 of deleting-records is accepted");
+    world.weft(&["research", "paper", "decide", "deleting-records", "X7", "accepted"]).expect(2).says("It has: F1, Q1");
+    world
+        .weft(&["research", "paper", "show"])
+        .expect(0)
+        .says("within 60 days")
+        .says("| F1 | Deleting | accepted | as before |")
+        .says("| Q1 | Paper files | open |");
+    world.weft(&["research", "paper", "make", "--why", "looked at again"]).expect(0).says("Version 2");
+    world
+        .weft(&["research", "paper", "versions", "deleting-records"])
+        .expect(0)
+        .says("v1")
+        .says("v2")
+        .says("looked at again");
+    world.weft(&["research", "paper", "show", "deleting-records", "--version", "3"]).expect(2).says("its newest is 2");
+    world
+        .weft(&["research", "paper", "decide", "deleting-records", "q1", "deferred"])
+        .expect(0)
+        .says("The paper is decided");
+    world.weft(&["research", "paper", "list"]).expect(0).says("deleting-records v2 decided Deleting records");
+    // Its sections can be asked like any other text.
+    research(&world, &["--corpus", "papers", "when shall the records owner delete records?"])
+        .expect(0)
+        .says("60 days")
+        .says("deleting-records#");
 }
 
 #[test]
@@ -83,9 +162,55 @@ fn a_corpus_of_ones_own_is_read_and_asked() {
     research(&world, &["--continue", "what shall a dog wear?"]).expect(0).says("(R 1.3)");
     research(&world, &["may dogs enter?"]).expect(2).says("ay which corpus is meant: other, rules");
     research(&world, &["--corpus", "rules", "what does 1.2 say?"]).expect(0).says("(R 1.2)");
-    world.weft(&["research", "export", "-o", "x.pdf"]).expect(2).says("choose .md, .html or .docx");
+    world.weft(&["research", "export", "-o", "x.odt"]).expect(2).says("choose .md, .html, .docx or .pdf");
     world.weft(&["corpus", "remove", "harbour"]).expect(2).says("stays");
     world.weft(&["corpus", "remove", "rules"]).expect(0);
+}
+
+#[test]
+fn an_answer_that_is_never_mended_ends_with_what_holds_of_it() {
+    let world = World::behaving(Behaviour::matching(|seen| {
+        if !seen.last_user.contains("Answer the question from the sources") {
+            return analyst(seen);
+        }
+        synthesis(
+            "The records owner shall delete records within 60 days after the end of the keeping period (HHS 3.12). \
+             A golden rule says so (see HHS 99.9). Everybody knows this.",
+        )
+    }));
+    let ran = world.weft(&["research", "--yes", QUESTION]).expect(0);
+    ran.says("within 60 days").says("1 statement was left out").says("Everybody knows this. [no source]");
+    ran.says("Not all marks were reached");
+    assert!(!ran.stdout.contains("99.9"), "{ran:?}");
+    let events = events(&world);
+    let repairs: Vec<&Value> = events.iter().filter(|event| event["type"] == "repair_started").collect();
+    assert_eq!(repairs.len(), 2, "standard depth repairs twice");
+    assert!(repairs[0]["feedback"].as_str().unwrap().contains("\"Everybody knows this.\": it has no citation"));
+}
+
+/// Every check of the requirements that is said to have a test has one.
+#[test]
+fn the_list_of_checks_names_tests_that_exist() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let list = std::fs::read_to_string(root.join("apps/research/CHECKS.md")).unwrap();
+    let mut sources = String::new();
+    let mut folders: Vec<_> = ["crates", "tests/browser"].iter().map(|name| root.join(name)).collect();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            if path.is_dir() && !["node_modules", "target"].contains(&name.as_str()) {
+                folders.push(path);
+            } else if name.ends_with(".rs") || name.ends_with(".mjs") || name.ends_with(".ts") {
+                sources.push_str(&std::fs::read_to_string(path).unwrap_or_default());
+            }
+        }
+    }
+    let numbers: Vec<u32> =
+        list.lines().filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse().ok()).collect();
+    assert_eq!(numbers, (11..=57).collect::<Vec<_>>());
+    for name in list.split('`').skip(1).step_by(2).filter(|name| name.contains('_')) {
+        assert!(sources.contains(&format!("fn {name}(")), "there is no test {name}");
+    }
 }
 
 /// A model that plans, writes and, when told what is wrong, mends.
@@ -150,6 +275,8 @@ fn a_run_pauses_repairs_and_never_shows_what_does_not_hold() {
     ran.says("within 60 days").says("(HHS 3.12)").says("## What is open").says("Paper files");
     assert!(!ran.stdout.contains("90 days") && !ran.stdout.contains("99.9"), "{ran:?}");
     let events = events(&world);
+    let paused = events.iter().find(|event| event["type"] == "flow_paused").unwrap();
+    assert_eq!((&paused["stage"], &paused["path"]), (&json!("analyse"), &json!("model")));
     let repairs: Vec<&Value> = events.iter().filter(|event| event["type"] == "repair_started").collect();
     assert_eq!(repairs.len(), 1);
     let feedback = repairs[0]["feedback"].as_str().unwrap();

@@ -1,0 +1,88 @@
+//! What paragraphs are called. A number that stands once in the corpus is a name by itself; one that
+//! several documents have gets its document before it. What has no number is called by its document and
+//! heading, and counted there: `travel-notes#booking.2`. No name has a space or a bracket in it, so that
+//! every name can be cited.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::book::Paragraph;
+use crate::corpora::Folder;
+
+/// Names all paragraphs; those without a number come with an empty id.
+pub fn name(paragraphs: &mut [Paragraph], folders: &[Folder]) {
+    let documents = documents(paragraphs, folders);
+    let document = |paragraph: &Paragraph| {
+        documents.get(&(paragraph.folder, paragraph.source.clone())).cloned().unwrap_or_default()
+    };
+    let mut counts: HashMap<String, u32> = HashMap::new();
+    paragraphs.iter().for_each(|paragraph| *counts.entry(paragraph.id.clone()).or_default() += 1);
+    let mut under: HashMap<String, u32> = HashMap::new();
+    let mut taken: HashSet<String> = HashSet::new();
+    for paragraph in paragraphs {
+        if paragraph.id.is_empty() {
+            let heading = slug(paragraph.section.rsplit(" > ").next().unwrap_or_default());
+            let dot = if heading.is_empty() { "" } else { "." };
+            let place = format!("{}#{heading}{dot}", document(paragraph));
+            let number = under.entry(place.clone()).or_default();
+            *number += 1;
+            paragraph.id = format!("{place}{number}");
+        } else if counts.get(&paragraph.id).is_some_and(|count| *count > 1) {
+            paragraph.id = format!("{}#{}", document(paragraph), slug(&paragraph.id));
+        }
+        let mut id = paragraph.id.clone();
+        let mut more = 2;
+        while !taken.insert(id.clone()) {
+            id = format!("{}-{more}", paragraph.id);
+            more += 1;
+        }
+        paragraph.id = id;
+        let cite = folders.get(paragraph.folder).map(|folder| folder.cite.as_str()).unwrap_or_default();
+        paragraph.cite = if cite.is_empty() { paragraph.id.clone() } else { format!("{cite} {}", paragraph.id) };
+    }
+}
+
+/// Each document's short name; with its folder's where two folders have one of that name.
+fn documents(paragraphs: &[Paragraph], folders: &[Folder]) -> HashMap<(usize, String), String> {
+    let mut all: Vec<(usize, String)> = Vec::new();
+    for paragraph in paragraphs {
+        let document = (paragraph.folder, paragraph.source.clone());
+        if all.last() != Some(&document) && !all.contains(&document) {
+            all.push(document);
+        }
+    }
+    let short = |path: &str| {
+        let stem = path.rsplit_once('.').map_or(path, |(stem, ending)| if ending.contains('/') { path } else { stem });
+        slug(stem)
+    };
+    let count = |name: &str| all.iter().filter(|(_, path)| short(path) == name).count();
+    let named = |(folder, path): &(usize, String)| {
+        let name = short(path);
+        if count(&name) < 2 {
+            return name;
+        }
+        let place =
+            folders.get(*folder).and_then(|folder| folder.path.file_name()).map(|name| slug(&name.to_string_lossy()));
+        // Two endings of one name stay apart by their endings.
+        format!("{}/{}", place.unwrap_or_default(), slug(path))
+    };
+    all.iter().map(|document| (document.clone(), named(document))).collect()
+}
+
+/// Letters, digits and a few marks; everything else is a hyphen.
+fn slug(text: &str) -> String {
+    let mut slug = String::with_capacity(text.len());
+    for letter in text.trim().chars().take(LONGEST) {
+        if letter.is_alphanumeric() || "._/".contains(letter) {
+            slug.extend(letter.to_lowercase());
+        } else if !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug.trim_matches(['-', '.']).to_owned()
+}
+
+const LONGEST: usize = 80;
+
+#[cfg(test)]
+#[path = "ids_tests.rs"]
+mod tests;

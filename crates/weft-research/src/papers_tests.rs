@@ -1,0 +1,90 @@
+use serde_json::json;
+
+use super::*;
+
+fn papers(data: &Path) -> Papers {
+    Papers::within(data, Arc::new(|| 1_800_000_000_000))
+}
+
+fn output(body: &str) -> Value {
+    let document = format!(
+        "# How long?\n\n*Put together.*\n\n## Keeping\n\n{body}\n\n> Sources\n>\n> **HHS 3.8** six years\n\n## Deleting\n\nWithin 60 days (HHS 3.9).\n\n\
+         ## What is open\n\n- Paper files\n\n## Verification\n\n| what |\n|---|\n\n## Citations\n\n- HHS 3.8 (a.md, line 1)\n"
+    );
+    json!({ "answerable": true, "original_query": "How long?", "document": document })
+}
+
+fn source<'a>(session: &'a str, output: &'a Value) -> Source<'a> {
+    Source { session, run: 1, output, title: None, why: "" }
+}
+
+#[test]
+fn versions_never_change_and_decisions_are_kept() {
+    let data = tempfile::tempdir().unwrap();
+    let all = papers(data.path());
+    let first = output("Six years (HHS 3.8).");
+    let paper = all.make(&source("s1", &first)).unwrap();
+    assert_eq!((paper.slug.as_str(), paper.status()), ("how-long", "draft"));
+    let items: Vec<&str> = paper.head().unwrap().items.iter().map(|item| item.id.as_str()).collect();
+    assert_eq!(items, ["F1", "F2", "Q1"]);
+    all.decide("how-long", "f1", Decided::Accepted, "as | agreed", "ada").unwrap();
+    assert!(matches!(all.decide("how-long", "F9", Decided::Accepted, "", "ada"), Err(PaperError::NoItem { .. })));
+    let before = std::fs::read_to_string(data.path().join("papers/how-long/v1.json")).unwrap();
+    // What is asked again after a restart is the same; a new version keeps decisions on what stayed.
+    let all = papers(data.path());
+    let second = output("Seven years (HHS 3.8).");
+    let paper = all.make(&Source { why: "the rule has changed", ..source("s1", &second) }).unwrap();
+    assert_eq!(paper.versions.iter().map(|version| version.number).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(std::fs::read_to_string(data.path().join("papers/how-long/v1.json")).unwrap(), before);
+    let text = paper.text(paper.head().unwrap());
+    assert!(
+        text.contains("Seven years (HHS 3.8).") && text.contains("| F1 | Keeping | accepted | as \\| agreed |"),
+        "{text}"
+    );
+    assert!(text.contains("| Q1 | Paper files | open |") && text.contains("Why this version: the rule has changed"));
+    assert!(paper.version(Some(1)).unwrap().text.contains("Six years") && paper.version(Some(9)).is_err());
+    for item in ["F2", "Q1"] {
+        all.decide("how-long", item, Decided::Deferred, "", "ada").unwrap();
+    }
+    assert_eq!(all.get("how-long").unwrap().status(), "decided");
+}
+
+#[test]
+fn ten_comes_after_nine_and_names_do_not_collide() {
+    let data = tempfile::tempdir().unwrap();
+    let all = papers(data.path());
+    let output = output("Six years (HHS 3.8).");
+    for _ in 0..11 {
+        all.make(&source("s1", &output)).unwrap();
+    }
+    assert_eq!(all.get("how-long").unwrap().version(None).unwrap().number, 11);
+    assert_eq!(all.make(&source("s2", &output)).unwrap().slug, "how-long-2");
+    assert_eq!(all.list().unwrap().len(), 2);
+    assert!(all.get("../how-long").is_err() && all.get("").is_err());
+    let empty = json!({ "answerable": false });
+    assert!(matches!(all.make(&source("s3", &empty)), Err(PaperError::NoAnswer)));
+}
+
+#[test]
+fn a_paper_can_be_asked_section_by_section() {
+    let data = tempfile::tempdir().unwrap();
+    let all = papers(data.path());
+    let corpora = Corpora::within(data.path(), Arc::new(|| 1_800_000_000_000));
+    all.make(&source("s1", &output("Six years (HHS 3.8)."))).unwrap();
+    all.ingest(&corpora).unwrap();
+    let sections = || {
+        let book = corpora.book(CORPUS).unwrap();
+        let book = book.lock().unwrap();
+        book.paragraphs().iter().map(|paragraph| (paragraph.id.clone(), paragraph.text.clone())).collect::<Vec<_>>()
+    };
+    assert!(
+        sections().iter().any(|(id, text)| id.starts_with("how-long#f1-keeping") && text.contains("Six years")),
+        "{:?}",
+        sections()
+    );
+    all.make(&source("s1", &output("Seven years (HHS 3.8)."))).unwrap();
+    all.ingest(&corpora).unwrap();
+    assert!(sections().iter().any(|(_, text)| text.contains("Seven years")));
+    assert!(!sections().iter().any(|(_, text)| text.contains("Six years")), "{:?}", sections());
+    assert_eq!(corpora.usual().unwrap(), "harbour", "the papers are not asked unless they are named");
+}
