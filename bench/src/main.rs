@@ -12,6 +12,7 @@ mod many_sessions;
 mod process;
 mod program;
 mod report;
+mod research;
 mod sandbox;
 mod script;
 mod search;

@@ -12,7 +12,8 @@ use crate::script::{Script, Server};
 use crate::single::{Bench, ROUNDS, Rounds};
 use crate::statistics::{largest, median, p95};
 use crate::{
-    bare, bounds, browser, guard, knowledge, load, long_session, many_sessions, process, sandbox, search, serve,
+    bare, bounds, browser, guard, knowledge, load, long_session, many_sessions, process, research, sandbox, search,
+    serve,
 };
 
 const STARTS: usize = 30;
@@ -58,6 +59,7 @@ enum Part {
     Serve,
     Browser,
     Knowledge,
+    Research,
     Peers,
 }
 
@@ -114,6 +116,7 @@ fn measure(part: Part, options: &Options, bench: &Bench<'_>, report: &mut Report
         Part::Search => vec![search::against_ripgrep(bench.work)?],
         Part::Serve => serve::measure(&options.weft, bench.folder()?.path())?,
         Part::Browser => browser::measure(&options.weft)?,
+        Part::Research => research::measure(&weft, &options.script, bench.folder()?.path())?,
     };
     lines.into_iter().try_for_each(|line| report.add(line))
 }
