@@ -79,3 +79,65 @@ test('changes are found while the folder is watched, and a phone shows one thing
   const wide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
   assert.equal(wide, false, 'the page is wider than the phone');
 }));
+
+const JUDGED = {
+  ...FILES,
+  'rules.md': '# Rules\n\n4.1 Files shall be kept for five years.\n\n4.2 Visitors may enter on Mondays.\n',
+  'guideline.md': '# Guideline\n\n7.1 Files shall be kept for seven years.\n',
+  'src/old.py': `# TODO: tidy this up\ndef old_one():\n    pass\n`,
+};
+
+test('conflicts are found and settled, an answer is checked, and code is judged', { timeout: 90_000 }, async () => {
+  const world = await World.start({ files: JUDGED });
+  try {
+    await world.api('knowledge/index', { method: 'POST', body: '{}' });
+    const page = await world.page();
+    await page.goto(`${world.origin}/knowledge`);
+    await page.getByText(/7 files ·/).waitFor();
+
+    await page.getByRole('button', { name: 'Conflicts' }).click();
+    await page.getByText('Nothing is known to contradict each other').waitFor();
+    await page.getByRole('button', { name: 'Look for conflicts' }).click();
+    const conflict = page.getByRole('article', { name: /contradict each other/ });
+    await conflict.getByText('Files shall be kept for seven years').waitFor();
+    assert.match(await conflict.innerText(), /rules\.md#4\.1/);
+    assert.deepEqual(await barriers(page), []);
+    await shoot(page, 'knowledge-conflicts');
+    await conflict.getByLabel('How it is settled').fill('The rules hold: the guideline is older.');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing is known to contradict each other').waitFor();
+    await page.getByLabel('Settled ones too').check();
+    await page.getByText('Settled: The rules hold: the guideline is older.').waitFor();
+
+    await page.getByRole('button', { name: 'Check an answer' }).click();
+    await page.getByLabel(/An answer with citations/).fill('Files shall be kept for five years [rules.md#4.1]. Visitors may enter on Sundays [rules.md#4.2].');
+    await page.getByRole('button', { name: 'Check it' }).click();
+    await page.getByText(/checks hold\. Citations/).waitFor();
+    await page.getByText(/checks fail/).waitFor();
+    await page.getByText('4.2 Visitors may enter on Mondays.').first().waitFor();
+    assert.deepEqual(await barriers(page), []);
+    await shoot(page, 'knowledge-verify');
+
+    await page.getByRole('button', { name: 'Health' }).click();
+    await page.getByRole('article', { name: 'Health of .' }).waitFor();
+    await page.getByText('1 marker of debt').click();
+    await page.getByText('src/old.py:1').waitFor();
+    assert.deepEqual(await barriers(page), []);
+    await shoot(page, 'knowledge-health');
+    await page.reload();
+    await page.getByRole('article', { name: 'Health of .' }).waitFor();
+
+    const phone = await world.page({ viewport: { width: 390, height: 780 }, colorScheme: 'dark' });
+    for (const view of ['conflicts', 'verify', 'health']) {
+      await phone.goto(`${world.origin}/knowledge?view=${view}`);
+      await phone.locator('.judged').waitFor();
+      assert.deepEqual(await barriers(phone), []);
+      assert.equal(await phone.evaluate(() => document.documentElement.scrollWidth > window.innerWidth), false, `${view} is wider than the phone`);
+      await shoot(phone, `knowledge-${view}-phone`);
+    }
+    assert.deepEqual(world.complaints ?? [], [], 'the page complained');
+    assert.deepEqual(world.outside ?? [], [], 'a request would have left the machine');
+  } finally {
+    await world.stop();
+  }
+});

@@ -50,6 +50,7 @@ const routes = root.addChildren([
       q: words(search['q']),
       at: words(search['at']),
       domain: words(search['domain']),
+      view: words(search['view']),
       in: words(search['in']),
     }),
   }),

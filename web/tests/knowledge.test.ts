@@ -1,6 +1,7 @@
 /** The neighbourhood's picture, and the words about the index. */
 import { expect, test } from 'vitest';
 import { BOX_HEIGHT, draw, shortened } from '../src/knowledge/graph';
+import { scored } from '../src/knowledge/Verify';
 import { said, workSaid } from '../src/knowledge/IndexBar';
 import { placeOf, placeText, type KnowledgeStatus, type Neighbour, type Work } from '../src/knowledge/knowledge';
 import { summary } from '../src/knowledge/KnowledgePage';
@@ -38,12 +39,23 @@ test('a place in the address is read back as it was written', () => {
 });
 
 test('the index says how it stands', () => {
-  const status: KnowledgeStatus = { known: true, root: '/x', files: 1, not_searched: 0, nodes: 1, edges: 1, chunks: 1200, disk_bytes: 1, model: 'm', up_to_date: true, notices: [], work: null, watch: null };
+  const status: KnowledgeStatus = { known: true, root: '/x', files: 1, not_searched: 0, nodes: 1, edges: 1, chunks: 1200, disk_bytes: 1, model: 'm', wanted_model: null, without_meaning: 0, up_to_date: true, notices: [], work: null, watch: null };
   expect(said(status)).toBe('1 file · 1,200 pieces of text · up to date');
   expect(said({ ...status, known: false })).toBe('Nothing is known of this folder yet.');
   const work: Work = { kind: 'index', running: true, done: 3, of: 10, bytes: 0, finishing: false, report: null, error: null };
   expect(workSaid(work)).toBe('Reading files: 3 of 10');
   expect(workSaid({ ...work, running: false, error: 'No.' })).toBe('No.');
+  expect(workSaid({ ...work, kind: 'renew' })).toBe('Making vectors with the new model: 3 of 10');
+  const report = { files: 5, changed: 2, removed: 0, seconds: 1, stopped: false, passed_count: 0, without_meaning: 'Nobody answered.' };
+  expect(workSaid({ ...work, running: false, report })).toBe('2 of 5 files taken in, 1.0 s. Nobody answered.');
   expect(summary('x', true, null, { hits: 1, ms: 2.345 })).toBe('1 result in 2.3 ms');
   expect(summary('x', false, null, null)).toContain('Index this folder first');
+});
+
+test('a checked answer is summed up', () => {
+  const none = { entity: 1, citation: 1, relation: 1, contradictions: 0, claims: [], checks: [] };
+  expect(scored(none)).toContain('nothing to check');
+  const check = { axis: 'citation' as const, claim: 0, item: '4.1', why: '', evidence: [] };
+  const some = { ...none, citation: 0.5, claims: [{ text: 'So it is.', cites: ['4.1'] }], checks: [{ ...check, holds: true }, { ...check, holds: false }] };
+  expect(scored(some)).toBe('1 of 2 checks hold. Citations 50%, names and numbers 100%, relations 100%, contradictions 0.');
 });

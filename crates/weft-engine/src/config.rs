@@ -44,6 +44,8 @@ pub struct Config {
     pub undo: UndoSettings,
     /// What of the web may be reached, and how it is searched.
     pub web: WebSettings,
+    /// What makes texts vectors.
+    pub knowledge: KnowledgeSettings,
     /// More commands that test, lint, format, check and build projects.
     pub project_tools: Vec<Row>,
     /// More language servers, or other settings for those that are known.
@@ -83,6 +85,17 @@ impl Default for UndoSettings {
     fn default() -> Self {
         Self { enabled: true, keep_days: 30, largest_file_mb: 100 }
     }
+}
+
+/// What makes texts vectors, for searches by meaning.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KnowledgeSettings {
+    /// Such as `openai/text-embedding-3-small`. What is indexed and asked is sent there; without it nothing
+    /// leaves this machine.
+    pub embeddings: Option<ModelName>,
+    /// How long the vectors of that model are, where it is not a known one or can give shorter ones.
+    pub dimension: Option<usize>,
 }
 
 /// A provider that is not built in, or other settings for one that is.
@@ -214,6 +227,7 @@ impl Loaded {
                         | "undo"
                         | "sources"
                         | "web"
+                        | "knowledge"
                         | "project_tools"
                         | "language_servers"
                 )
@@ -276,6 +290,7 @@ impl Loaded {
                 }
                 config.web = web;
             }
+            "knowledge" => config.knowledge = typed(value)?,
             "project_tools" => {
                 let rows: Vec<Row> = typed(value)?;
                 rows.iter().try_for_each(Row::check)?;

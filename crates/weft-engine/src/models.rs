@@ -9,7 +9,7 @@ use weft_core::{Cost, Entry, Message, ModelName, SessionId, State, Timestamp, Us
 use weft_model::cassette::{Cassette, Volatile};
 use weft_model::gate::{Budgets, Estimate, GateConfig, Scope};
 use weft_model::offline::Offline;
-use weft_model::provider::{self, HttpModel, Protocol, ProviderConfig, Secret};
+use weft_model::provider::{self, Embeddings, HttpModel, Protocol, ProviderConfig, Secret};
 use weft_model::{Catalog, Gate, Model, ModelInfo, Request, ToolSpec};
 use weft_store::{SpentScope, Store, Vault};
 use weft_tool::web::SearchSettings;
@@ -305,6 +305,13 @@ impl Chosen {
 pub fn providers(config: &Config, env: &dyn Fn(&str) -> Option<String>) -> Vec<ProviderConfig> {
     let mut providers: Vec<ProviderConfig> =
         provider::builtin_providers().map(|provider| provider.with_env(env)).collect();
+    // It gives vectors and nothing else, so it is there for those who want some.
+    let voyage = |name: &str| name == Embeddings::VOYAGE;
+    if config.knowledge.embeddings.as_ref().is_some_and(|model| voyage(&model.provider))
+        || config.providers.keys().any(|name| voyage(name))
+    {
+        providers.push(Embeddings::voyage().with_env(env));
+    }
     for (name, settings) in &config.providers {
         apply(&mut providers, name, settings);
     }

@@ -30,7 +30,7 @@ const fn in_file(name: &'static str) -> Setting {
 }
 
 /// Every setting.
-pub static SETTINGS: [Setting; 43] = [
+pub static SETTINGS: [Setting; 45] = [
     harmless("model", |config| json!(config.model)),
     harmless("mode", |config| json!(config.mode)),
     harmless("agent", |config| json!(config.agent)),
@@ -72,6 +72,8 @@ pub static SETTINGS: [Setting; 43] = [
     harmless("web.search.provider", |config| json!(config.web.search.as_ref().map(|search| search.provider.name()))),
     in_file("web.search.url"),
     in_file("web.search.key_env"),
+    shown("knowledge.embeddings", |config| json!(config.knowledge.embeddings)),
+    shown("knowledge.dimension", |config| json!(config.knowledge.dimension)),
     in_file("project_tools"),
     in_file("language_servers.NAME.FIELD"),
 ];

@@ -132,6 +132,13 @@ stored_enum! {
         Turn = 81, "turn";
         Decision = 82, "decision";
         Failure = 83, "failure";
+        TaskCompletion = 84, "task_completion";
+        Pattern = 85, "pattern";
+        Refactoring = 86, "refactoring";
+        BugFix = 87, "bug_fix";
+        Feature = 88, "feature";
+        Commit = 89, "commit";
+        Paper = 90, "paper";
     }
 }
 

@@ -1,5 +1,5 @@
-//! Sessions as a part of what is known: what was asked, what came of it, what a person decided, which
-//! files a turn changed. Brought up to the log whenever somebody takes in a folder or asks about its
+//! Sessions as a part of what is known: what was asked, what came of it, what a person decided, what an
+//! agent put down (`summary`), which files a turn changed; and commits (`commits`). Brought up to the log whenever somebody takes in a folder or asks about its
 //! past, so that it never trails behind.
 //!
 //! A session has the path `session:ID`; its turns are its lines.
@@ -8,8 +8,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use weft_core::ask::{Answer, AskKind};
+use weft_core::event::Outcome;
 use weft_core::message::{Part, UserPart};
-use weft_core::{AskId, Event, InputId, Recorded};
+use weft_core::{AskId, CallId, Event, InputId, Recorded};
+use weft_tool::Commit;
 
 use crate::chunk::{Domain, EdgeKind, Kind};
 use crate::code::words::cut_at;
@@ -17,11 +19,12 @@ use crate::documents;
 use crate::error::KnowledgeError;
 use crate::knowledge::Knowledge;
 use crate::parsed::{Edge, Node, Parsed, Piece};
+use crate::summary::{self, Summary};
 use crate::tables::FileEntry;
 
 const PREFIX: &str = "session:";
 /// Changes whenever sessions are taken apart in another way: then all are read again.
-const READER: u32 = 2;
+const READER: u32 = 3;
 const LONGEST_NAME: usize = 120;
 const LONGEST_PIECE: usize = 1_600;
 
@@ -32,6 +35,21 @@ pub trait Memory: Send + Sync {
     fn sessions(&self, root: &Path) -> Result<Vec<(String, u64)>, String>;
     /// Goes through all events of one of them, however many there are.
     fn read(&self, session: &str, each: &mut dyn FnMut(&Recorded)) -> Result<(), String>;
+
+    /// The commit that a folder's repository stands at.
+    fn newest_commit(&self, _root: &Path) -> Option<String> {
+        None
+    }
+
+    /// The newest commits that changed something in a folder.
+    fn commits(&self, _root: &Path, _most: usize) -> Result<Vec<Commit>, String> {
+        Ok(Vec::new())
+    }
+
+    /// The ids of the commits that changed these lines of a file.
+    fn commits_of_lines(&self, _root: &Path, _path: &str, _lines: (u32, u32)) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
 }
 
 /// What a run came to.
@@ -39,6 +57,8 @@ pub trait Memory: Send + Sync {
 pub struct Remembered {
     pub changed: usize,
     pub removed: usize,
+    /// New ones.
+    pub commits: usize,
 }
 
 impl Knowledge {
@@ -48,15 +68,21 @@ impl Knowledge {
         let there = memory.sessions(&self.root).map_err(failed)?;
         let known: HashMap<String, Option<Vec<u8>>> = self.tables.sessions()?.into_iter().collect();
         let paths: HashSet<String> = there.iter().map(|(session, _)| format!("{PREFIX}{session}")).collect();
-        let gone: Vec<&String> = known.keys().filter(|path| !paths.contains(*path)).collect();
+        let gone: Vec<&String> =
+            known.keys().filter(|path| path.starts_with(PREFIX) && !paths.contains(*path)).collect();
         let is_new = |(session, seq): &&(String, u64)| {
             known.get(&format!("{PREFIX}{session}")).is_none_or(|mark| mark.as_deref() != Some(&*mark_of(*seq)))
         };
         let new: Vec<&(String, u64)> = there.iter().filter(is_new).collect();
-        if gone.is_empty() && new.is_empty() {
+        let commits = self.new_commits(memory)?;
+        if gone.is_empty() && new.is_empty() && commits.is_none() {
             return Ok(Remembered::default());
         }
         let lock = self.lock()?;
+        let commits = match commits {
+            Some(mark) => self.remember_commits(memory, &mark, now, &lock)?,
+            None => 0,
+        };
         for path in &gone {
             self.tables.remove(path)?;
         }
@@ -80,7 +106,7 @@ impl Knowledge {
         for (session, _) in &new {
             self.judge(&format!("{PREFIX}{session}"), now)?;
         }
-        Ok(Remembered { changed: new.len(), removed: gone.len() })
+        Ok(Remembered { changed: new.len(), removed: gone.len(), commits })
     }
 }
 
@@ -97,6 +123,11 @@ struct Turn {
     answered: String,
     decisions: Vec<String>,
     changed: Vec<String>,
+    /// What the agent put down, as it was called; what became of the call is not known yet.
+    noted: HashMap<CallId, serde_json::Value>,
+    summaries: Vec<Summary>,
+    /// Documents that a flow wrote.
+    papers: Vec<String>,
     /// Why it ended early.
     failed: Option<String>,
 }
@@ -163,6 +194,13 @@ impl Turn {
                     Part::Text { text } => Some(text.as_str()),
                     _ => None,
                 });
+                for part in &answered.parts {
+                    if let Part::ToolCall(call) = part
+                        && call.name == summary::TOOL
+                    {
+                        self.noted.insert(call.id.clone(), call.input.clone());
+                    }
+                }
                 let text = texts.collect::<Vec<_>>().join("\n");
                 if !text.trim().is_empty() {
                     self.answered = text;
@@ -180,6 +218,11 @@ impl Turn {
                 };
                 self.decisions.push(format!("{question}\n{answer}"));
             }
+            Event::ToolFinished(finished) if finished.outcome == Outcome::Ok => {
+                let noted = self.noted.remove(&finished.call);
+                self.summaries.extend(noted.and_then(|input| Summary::read(&input).ok()));
+            }
+            Event::FlowEnded(ended) => self.papers.extend(ended.document.clone()),
             Event::FilesChanged(changed) => self.changed.extend(changed.files.iter().map(|file| file.path.clone())),
             Event::TurnEnded(ended) if !ended.reason.is_success() => self.failed = Some(ended.reason.to_string()),
             _ => {}
@@ -200,6 +243,18 @@ impl Turn {
             let name = path.rsplit('/').next().unwrap_or(path).to_owned();
             let qualifier = cut_at(path, 4 * LONGEST_NAME).to_owned();
             parsed.edges.push(Edge { source: turn, kind: EdgeKind::Changed, name, qualifier, line: number });
+        }
+        for summary in &self.summaries {
+            let node = self.node(summary.kind, &summary.content, number, parsed);
+            self.tell(node, &summary.text(), number, parsed);
+            for reference in &summary.code_references {
+                let (qualifier, name) = summary::reference(reference);
+                parsed.edges.push(Edge { source: node, kind: EdgeKind::Mentions, name, qualifier, line: number });
+            }
+        }
+        for paper in &self.papers {
+            let node = self.node(Kind::Paper, paper.trim_start_matches(['#', ' ']), number, parsed);
+            self.tell(node, paper, number, parsed);
         }
         for decision in &self.decisions {
             let node = self.node(Kind::Decision, decision, number, parsed);
@@ -253,7 +308,7 @@ fn words_of(content: &[UserPart]) -> String {
 }
 
 /// A text without secrets, and no longer than this.
-fn hidden(text: &str, longest: usize) -> String {
+pub(crate) fn hidden(text: &str, longest: usize) -> String {
     let mut text = text.to_owned();
     weft_core::secret::redact(&mut text);
     cut_at(&text, longest).to_owned()

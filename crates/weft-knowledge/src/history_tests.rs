@@ -2,6 +2,7 @@ use std::sync::Mutex;
 
 use serde_json::json;
 use weft_core::{Event, Recorded, SessionId, Timestamp};
+use weft_tool::Commit;
 
 use super::Memory;
 use crate::{Domain, Filter, Kind, Knowledge, Places, Query, Run};
@@ -10,9 +11,24 @@ const SESSION: &str = "0123456789ab";
 
 /// Sessions in a list that a test can change.
 #[derive(Default)]
-struct Sessions(Mutex<Vec<(String, Vec<Recorded>)>>);
+struct Sessions(Mutex<Vec<(String, Vec<Recorded>)>>, Mutex<Vec<Commit>>);
 
 impl Memory for Sessions {
+    fn newest_commit(&self, _: &std::path::Path) -> Option<String> {
+        self.1.lock().unwrap().first().map(|commit| commit.id.clone())
+    }
+
+    fn commits(&self, _: &std::path::Path, most: usize) -> Result<Vec<Commit>, String> {
+        Ok(self.1.lock().unwrap().iter().take(most).cloned().collect())
+    }
+
+    fn commits_of_lines(&self, _: &std::path::Path, path: &str, (first, _): (u32, u32)) -> Result<Vec<String>, String> {
+        let touched = |commit: &&Commit| {
+            commit.files.iter().any(|file| file == path) && commit.message.contains(&format!("line {first}"))
+        };
+        Ok(self.1.lock().unwrap().iter().filter(touched).map(|commit| commit.id.clone()).collect())
+    }
+
     fn sessions(&self, _: &std::path::Path) -> Result<Vec<(String, u64)>, String> {
         let all = self.0.lock().unwrap();
         Ok(all.iter().map(|(name, events)| (name.clone(), events.len() as u64)).collect())
@@ -78,7 +94,7 @@ fn sessions_are_found_linked_and_forgotten() {
     assert!(found(&knowledge, "why does it give up early").contains(&(Kind::Failure, path.clone())));
     assert_eq!(found(&knowledge, "how often to retry").first(), Some(&(Kind::Decision, path.clone())));
     for name in ["src/parcel.py", "send_parcel"] {
-        let history = knowledge.history(name).unwrap();
+        let history = knowledge.history(name, None).unwrap();
         assert!(history.iter().any(|one| one.path == path), "{name}: {history:?}");
     }
     let passage = knowledge.passage(&path, 1, 3).unwrap().unwrap();
@@ -91,7 +107,7 @@ fn sessions_are_found_linked_and_forgotten() {
     sessions.0.lock().unwrap().clear();
     assert_eq!(knowledge.remember(&sessions, 4).unwrap().removed, 1);
     assert!(found(&knowledge, "give up early").is_empty());
-    assert!(knowledge.history("send_parcel").unwrap().is_empty());
+    assert!(knowledge.history("send_parcel", None).unwrap().is_empty());
 }
 
 #[test]
@@ -210,4 +226,122 @@ fn a_later_decision_supersedes_an_earlier_one() {
     assert!(fresh("how often to retry", "session:bbbbbbbbbbbb", Kind::Decision) > 0.9);
     assert!((fresh("messages are written", "0001.md", Kind::Paragraph) - 0.1).abs() < 1e-6);
     assert!(fresh("messages are written", "0002.md", Kind::Paragraph) > 0.2);
+}
+
+fn with_notes(notes: &[(&str, &str)]) -> Vec<Recorded> {
+    let id = weft_core::InputId::from_random(11);
+    let mut all = vec![
+        json!({"type": "InputReceived", "input": id, "delivery": "follow_up", "content": [{"type": "text", "text": "Go on."}]}),
+        json!({"type": "TurnStarted", "turn": 1, "inputs": [id]}),
+    ];
+    for (number, (kind, content)) in notes.iter().enumerate() {
+        let call = format!("note{number}");
+        let input = json!({"content": content, "summary_type": kind, "code_references": ["src/parcel.py", "send_parcel"], "tags": ["mail"]});
+        all.push(json!({"type": "RoundAnswered", "round": number + 1, "parts": [{"type": "tool_call", "id": call, "name": "store_summary", "input": input}],
+                        "stop": "tool_calls", "plan": [], "spent": {"model": "a/b", "usage": {"input": 1, "output": 1}, "cost": 0, "millis": 1}}));
+        let outcome = if content.contains("refused") { "denied" } else { "ok" };
+        all.push(json!({"type": "ToolFinished", "call": call, "tool": "store_summary", "outcome": outcome, "output": {"text": "Put down.", "summary": "Put down"}}));
+    }
+    events(serde_json::Value::Array(all))
+}
+
+fn project(folder: &tempfile::TempDir) -> Knowledge {
+    let (data, root) = (folder.path().join("data"), folder.path().join("project"));
+    std::fs::create_dir_all(root.join("src")).unwrap();
+    let code = "def send_parcel():\n    return retry(3)\n\n\ndef count_parcels():\n    return 3\n";
+    std::fs::write(root.join("src/parcel.py"), code).unwrap();
+    let mut knowledge = Knowledge::open_for(&Places::within(&data), &root).unwrap().0;
+    knowledge.index(None, Run { now: 1, stop: &Default::default(), tell: &mut |_| {} }).unwrap();
+    knowledge
+}
+
+#[test]
+fn what_agents_put_down_is_known_by_its_kind_and_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut knowledge = project(&folder);
+    let sessions = Sessions::default();
+    let notes = [
+        ("pattern", "Parcels are retried.\nThe function send_parcel is in src/parcel.py."),
+        ("bug_fix", "Lost parcels are found again."),
+        ("decision", "Storage of parcels\nWe use Cassandra for parcels."),
+        ("failure", "This one was refused."),
+        ("nonsense", "This one has no kind."),
+    ];
+    sessions.0.lock().unwrap().push((SESSION.to_owned(), with_notes(&notes)));
+    knowledge.remember(&sessions, 2).unwrap();
+    let filter = Filter { domains: vec![Domain::History], ..Filter::default() };
+    let hits = |text: &str| {
+        let query = Query { text: text.to_owned(), filter: filter.clone(), limit: 9, now: 1_760_000_000_000 };
+        knowledge.search(&query).unwrap().hits
+    };
+    let of = |text: &str, kind: Kind| {
+        hits(text).into_iter().find(|hit| hit.kind == kind).unwrap_or_else(|| panic!("{text}"))
+    };
+    assert!(of("parcels are retried", Kind::Pattern).verified);
+    assert_eq!(of("lost parcels", Kind::BugFix).trust, 80);
+    let false_claim = of("storage of parcels", Kind::Decision);
+    assert_eq!((false_claim.trust, false_claim.verified), (20, false));
+    assert!(hits("refused").iter().all(|hit| hit.kind != Kind::Failure), "a call that was refused puts nothing down");
+    let conflicts = knowledge.conflicts(false).unwrap();
+    let counts = conflicts.iter().find(|one| one.subject == "Cassandra").and_then(|one| one.counts.clone());
+    assert_eq!(counts.as_deref(), Some("The code counts: the code is what it says."));
+    let history = knowledge.history("send_parcel", None).unwrap();
+    assert!(history.iter().any(|one| one.kind == Kind::BugFix), "its references lead to it: {history:?}");
+}
+
+#[test]
+fn a_pattern_that_is_stated_otherwise_later_is_a_conflict_of_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut knowledge = project(&folder);
+    let sessions = Sessions::default();
+    let mut later = with_notes(&[("pattern", "Naming\nNames are short.")]);
+    later.iter_mut().for_each(|event| event.at = Timestamp(event.at.0 + 40 * 24 * 3_600_000));
+    let mut soon = with_notes(&[("pattern", "Naming\nNames have no abbreviations.")]);
+    soon.iter_mut().for_each(|event| event.at = Timestamp(event.at.0 + 24 * 3_600_000));
+    let earlier = with_notes(&[("pattern", "Naming\nNames are long.")]);
+    for (name, events) in [("aaaaaaaaaaaa", earlier), ("bbbbbbbbbbbb", soon), ("cccccccccccc", later)] {
+        sessions.0.lock().unwrap().push((name.to_owned(), events));
+    }
+    knowledge.remember(&sessions, 2).unwrap();
+    let conflicts = knowledge.conflicts(false).unwrap();
+    assert_eq!(conflicts.len(), 2, "the later one against each earlier one, once: {conflicts:#?}");
+    assert!(
+        conflicts
+            .iter()
+            .all(|one| one.kind == crate::ConflictKind::Temporal && one.counts.as_deref() == Some("The newer counts."))
+    );
+}
+
+#[test]
+fn commits_are_found_linked_and_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut knowledge = project(&folder);
+    let sessions = Sessions::default();
+    let commit = |id: &str, at, message: &str, file: &str| Commit {
+        id: format!("{id}{id}{id}{id}"),
+        author: "Ann".to_owned(),
+        at,
+        message: message.to_owned(),
+        files: vec![file.to_owned()],
+    };
+    let first = commit("0123456789", 1_000, "Count the parcels\n\nTouches line 5.", "src/parcel.py");
+    let second = commit("abcdefabcd", 2_000, "Send parcels by drone\n\nTouches line 1.", "src/parcel.py");
+    let other = commit("9999999999", 3_000, "Mend the docs", "README.md");
+    *sessions.1.lock().unwrap() = vec![other, second.clone(), first];
+    assert_eq!(knowledge.remember(&sessions, 2).unwrap().commits, 3);
+    assert_eq!(knowledge.remember(&sessions, 2).unwrap().commits, 0, "the repository stands where it stood");
+    assert_eq!(found(&knowledge, "drone").first(), Some(&(Kind::Commit, "commit:abcdefabcdab".to_owned())));
+    let history = knowledge.history("send_parcel", Some(&sessions)).unwrap();
+    let told: Vec<(&str, bool)> = history.iter().map(|one| (one.name.as_str(), one.confidence > 0.9)).collect();
+    assert_eq!(
+        told,
+        [("Send parcels by drone", true), ("Count the parcels", false)],
+        "newest first, its own lines surely"
+    );
+    assert_eq!(knowledge.history("src/parcel.py", None).unwrap().len(), 2);
+    // A history that was written anew.
+    *sessions.1.lock().unwrap() = vec![second];
+    knowledge.remember(&sessions, 3).unwrap();
+    assert!(found(&knowledge, "count the parcels").iter().all(|(_, path)| path.starts_with("commit:abc")));
+    assert_eq!(knowledge.history("send_parcel", None).unwrap().len(), 1);
 }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use crate::answers::MANY_FILES;
 use crate::error::KnowledgeError;
 use crate::find;
 use crate::ingest::{self, Found, Outcome, Read};
@@ -55,6 +56,9 @@ pub struct Report {
     pub passed: Vec<(String, String)>,
     /// What could not be looked into.
     pub trouble: Vec<String>,
+    /// Why what is new can be found by its words alone for now, as a sentence for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_meaning: Option<String>,
 }
 
 /// What to do with an interruption, the time and the progress.
@@ -87,7 +91,14 @@ impl Knowledge {
             .map(|(path, _)| path.clone())
             .collect();
         let files = found.len();
-        let mut report = self.take_in(found, &gone, &known, run)?;
+        let Run { now, stop, tell } = run;
+        let mut report = self.take_in(found, &gone, &known, Run { now, stop, tell: &mut *tell })?;
+        if self.wants_renewal() && !report.stopped {
+            let renewed = self.renew(Run { now, stop, tell });
+            report.stopped = matches!(renewed, Ok(false));
+            // Somebody else who is at it does as well.
+            report.without_meaning = renewed.err().filter(|error| !matches!(error, KnowledgeError::Busy)).map(said);
+        }
         if !is_current && !report.stopped && prefix.is_empty() {
             self.tables.set_reader(READER)?;
         }
@@ -135,7 +146,14 @@ impl Knowledge {
         put?;
         report.stopped = run.stop.load(Ordering::Relaxed);
         (run.tell)(Progress { files: work.len(), of: work.len(), bytes: report.bytes, finishing: true });
+        if report.changed + report.removed > MANY_FILES {
+            self.forget_answers()?;
+        }
         self.catch_up(&lock)?;
+        // Words are found from now on; what a model elsewhere has to say may come later.
+        if !report.stopped {
+            report.without_meaning = self.catch_up_far(&lock, run).err().map(said);
+        }
         report.seconds = begun.elapsed().as_secs_f64();
         report.passed.sort();
         Ok(report)
@@ -235,6 +253,10 @@ impl Knowledge {
         }
         Ok(())
     }
+}
+
+fn said(error: KnowledgeError) -> String {
+    format!("What is new is found by its words alone until the next run: {error}")
 }
 
 /// Whether a file has to be read: it is new, it looks changed, or it may have changed unseen.

@@ -85,6 +85,12 @@ pub(crate) fn read(root: &Path, found: &Found, known: Option<&[u8]>) -> Read {
     }
 }
 
+/// What the bytes of a file hash to now; nothing where it cannot be read or is too large to be known.
+pub(crate) fn hash_of(root: &Path, path: &str) -> Option<Vec<u8>> {
+    let bytes = bytes_of(root, path, LARGEST_DOCUMENT).ok().filter(|bytes| bytes.len() as u64 <= LARGEST_DOCUMENT)?;
+    Some(ring::digest::digest(&ring::digest::SHA256, &bytes).as_ref().to_vec())
+}
+
 /// The text of a file that people read line by line.
 pub(crate) fn text_of(root: &Path, path: &str) -> std::io::Result<String> {
     let bytes = decoded(bytes_of(root, path, LARGEST_TEXT)?).map_err(std::io::Error::other)?;

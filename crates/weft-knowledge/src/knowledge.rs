@@ -1,13 +1,14 @@
 //! The knowledge of one workspace: the tables, and the two indexes that are made from them.
 //!
 //! Each index carries the number of the tables' transaction that it was last brought up to. When
-//! that is not the newest, whoever opens it brings it up to date; when an index is missing, damaged
-//! or of another model, it is made anew. One process writes at a time, held by a lock; readers never
-//! wait.
+//! that is not the newest, whoever opens it brings it up to date; when an index is missing or damaged,
+//! it is made anew. Vectors of another model than the one that is wanted serve until `renewal` has made
+//! new ones beside them. One process writes at a time, held by a lock; readers never wait.
 
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::chunk::{Chunk, ChunkId};
@@ -17,26 +18,39 @@ use crate::indexing::{Progress, Run};
 use crate::search::cache::Cache;
 use crate::tables::{Counts, Tables};
 use crate::text::TextIndex;
-use crate::vector::VectorIndex;
+use crate::vector::{VectorError, VectorIndex};
 
 /// How many chunks are brought into the indexes at a time.
 const BATCH: usize = 512;
 
 /// Where indexes are made anew beside those that serve.
 const ASIDE: &str = "anew";
+pub(crate) const VECTORS: &str = "vectors";
 
 /// Where knowledge and models are kept.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Places {
     /// One folder in it per workspace.
     pub knowledge: PathBuf,
     pub models: PathBuf,
+    /// What the person chose instead of a model of this machine.
+    pub chosen: Option<Arc<dyn Embedder>>,
 }
 
 impl Places {
     /// In Weft's data folder.
     pub fn within(data: &Path) -> Self {
-        Self { knowledge: data.join("knowledge"), models: data.join("models") }
+        Self { knowledge: data.join("knowledge"), models: data.join("models"), chosen: None }
+    }
+
+    /// The model that texts are to be made vectors by, and what to tell a person about it.
+    fn wanted(&self) -> Result<(Arc<dyn Embedder>, Option<&'static str>), KnowledgeError> {
+        if let Some(chosen) = &self.chosen {
+            return Ok((Arc::clone(chosen), None));
+        }
+        let opened = embed::open(&self.models).map_err(|error| KnowledgeError::Model(error.to_string()))?;
+        let notice = opened.notice();
+        Ok((opened.embedder(), notice))
     }
 
     /// The folder of a workspace's knowledge: named like it, and told apart by its whole path.
@@ -52,11 +66,17 @@ impl Places {
 
 pub struct Knowledge {
     pub(crate) root: PathBuf,
-    folder: PathBuf,
+    places: Places,
+    pub(crate) folder: PathBuf,
     pub(crate) tables: Tables,
     pub(crate) text: TextIndex,
     pub(crate) vectors: VectorIndex,
-    pub(crate) embedder: Box<dyn Embedder>,
+    /// What made the vectors that there are.
+    pub(crate) embedder: Arc<dyn Embedder>,
+    /// What is to make them from now on, where that is another one.
+    pub(crate) wanted: Option<Arc<dyn Embedder>>,
+    /// The folder of the vectors as it was opened; another one may take its place.
+    at: Option<(u64, u64)>,
     pub(crate) cache: Cache,
     notices: Vec<String>,
     without_model: Option<&'static str>,
@@ -76,6 +96,11 @@ pub struct Status {
     pub counts: Counts,
     /// What texts are made vectors by.
     pub model: String,
+    /// What they are to be made by, where that is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<String>,
+    /// Pieces of text that have no vector yet: they are found by their words alone.
+    pub without_meaning: u64,
     /// Both indexes have everything that the tables have.
     pub up_to_date: bool,
     pub disk_bytes: u64,
@@ -97,6 +122,9 @@ impl Knowledge {
 
     /// Sees what others have taken in. An error means that it has to be opened anew.
     pub fn refresh(&mut self) -> Result<(), KnowledgeError> {
+        if identity(&self.folder.join(VECTORS)) != self.at {
+            return self.reopen();
+        }
         if self.is_up_to_date()? && self.text.is_current() {
             return Ok(());
         }
@@ -124,25 +152,33 @@ impl Knowledge {
         let (tables, aside) = Tables::open(&folder)?;
         if let Some(aside) = aside {
             clear(&folder.join("text"))?;
-            clear(&folder.join("vectors"))?;
+            clear(&folder.join(VECTORS))?;
             notices.push(format!(
                 "What was known of this folder was damaged and is put aside at {}. Run `weft index` to make it anew.",
                 aside.display()
             ));
         }
-        let opened = embed::open(&places.models).map_err(|error| KnowledgeError::Model(error.to_string()))?;
-        let without_model = opened.notice();
-        let embedder = opened.embedder();
-        let (text, vectors) = match open_indexes(&folder, embedder.as_ref()) {
-            Ok(indexes) => indexes,
+        let (embedder, without_model) = places.wanted()?;
+        crate::renewal::finish_swap(&folder);
+        let (text, vectors, embedder, wanted) = match open_serving(&folder, &places.models, embedder.clone()) {
+            Ok(serving) => serving,
             Err(_) => {
                 // Somebody who is at it already would be disturbed.
                 let _lock = WriteLock::take(&folder)?;
-                anew(&folder, embedder.as_ref())?
+                let (text, vectors) = anew(&folder, embedder.as_ref())?;
+                (text, vectors, embedder, None)
             }
         };
-        let cache = Cache::default();
-        let mut knowledge = Self { root, folder, tables, text, vectors, embedder, cache, notices, without_model };
+        if let Some(wanted) = &wanted {
+            notices.push(format!(
+                "The vectors were made by `{}` and serve until `weft index` has made new ones with `{}`.",
+                embedder.name(),
+                wanted.name()
+            ));
+        }
+        let (cache, at, places) = (Cache::default(), identity(&folder.join(VECTORS)), places.clone());
+        let mut knowledge =
+            Self { root, places, folder, tables, text, vectors, embedder, wanted, at, cache, notices, without_model };
         if !knowledge.is_up_to_date()? {
             match WriteLock::take(&knowledge.folder) {
                 Ok(lock) => knowledge.catch_up(&lock)?,
@@ -174,6 +210,8 @@ impl Knowledge {
             folder: self.folder.clone(),
             counts: self.tables.counts()?,
             model: self.embedder.name().to_owned(),
+            wanted: self.wanted.as_ref().map(|wanted| wanted.name().to_owned()),
+            without_meaning: self.tables.counts()?.chunks.saturating_sub(self.vectors.len() as u64),
             // While somebody puts new indexes in the place of old ones there may be none to look at.
             up_to_date: self.is_up_to_date().unwrap_or(false) && self.is_complete()?,
             disk_bytes: disk_bytes(&self.folder),
@@ -189,10 +227,17 @@ impl Knowledge {
     /// and stay when it is stopped.
     pub fn rebuild_with(&mut self, run: Run<'_>) -> Result<(), KnowledgeError> {
         let lock = self.lock()?;
+        let embedder = self.wanted.as_ref().unwrap_or(&self.embedder).clone();
+        // Vectors from elsewhere have been paid for: those that are sound stay.
+        let keep = embedder.is_far();
         let aside = self.folder.join(ASIDE);
         clear(&aside)?;
-        let (text, vectors) = open_indexes(&aside, self.embedder.as_ref())?;
-        let before = (std::mem::replace(&mut self.text, text), std::mem::replace(&mut self.vectors, vectors));
+        let (text, vectors) = open_indexes(&aside, embedder.as_ref())?;
+        let before = (
+            std::mem::replace(&mut self.text, text),
+            std::mem::replace(&mut self.vectors, vectors),
+            std::mem::replace(&mut self.embedder, embedder),
+        );
         let of = usize::try_from(self.tables.counts()?.chunks).unwrap_or(usize::MAX);
         let mut done = 0;
         let made = self.bring_up(&lock, &mut |chunks| {
@@ -201,22 +246,60 @@ impl Knowledge {
             !run.stop.load(Ordering::Relaxed)
         });
         if !matches!(made, Ok(true)) {
-            (self.text, self.vectors) = before;
+            (self.text, self.vectors, self.embedder) = before;
             clear(&aside)?;
             return made.map(drop);
         }
         // Killed in between, one is missing: who opens the knowledge next makes it.
-        for name in ["text", "vectors"] {
+        let names: &[&str] = if keep { &["text"] } else { &["text", VECTORS] };
+        for name in names {
             let (old, new) = (self.folder.join(name), aside.join(name));
             let _ = std::fs::rename(&old, aside.join(format!("{name}.old")));
             std::fs::rename(&new, &old).map_err(|error| KnowledgeError::io("moving", &new, &error))?;
         }
-        (self.text, self.vectors) = open_indexes(&self.folder, self.embedder.as_ref())?;
+        if keep {
+            (self.vectors, self.embedder) = (before.1, before.2);
+            self.text = open_text(&self.folder)?;
+            drop(lock);
+            clear(&aside)?;
+            return self.mend_far(run);
+        }
+        self.wanted = None;
+        self.reopen()?;
         clear(&aside)
     }
 
-    pub(crate) fn lock(&self) -> Result<WriteLock, KnowledgeError> {
-        WriteLock::take(&self.folder)
+    /// Opens both indexes again, where somebody has put others in their place.
+    pub(crate) fn reopen(&mut self) -> Result<(), KnowledgeError> {
+        let wanted = self.wanted.as_ref().unwrap_or(&self.embedder).clone();
+        let mut serving = open_serving(&self.folder, &self.places.models, wanted);
+        if !matches!(serving, Ok((.., None))) {
+            // Another model may have been installed since.
+            serving = open_serving(&self.folder, &self.places.models, self.places.wanted()?.0);
+        }
+        (self.text, self.vectors, self.embedder, self.wanted) = serving?;
+        self.at = identity(&self.folder.join(VECTORS));
+        Ok(())
+    }
+
+    /// Empty indexes in place of those that there are.
+    fn begin_anew(&mut self, vectors: bool) -> Result<(), KnowledgeError> {
+        clear(&self.folder.join("text"))?;
+        if vectors {
+            clear(&self.folder.join(VECTORS))?;
+        }
+        (self.text, self.vectors) = open_indexes(&self.folder, self.embedder.as_ref())?;
+        self.at = identity(&self.folder.join(VECTORS));
+        Ok(())
+    }
+
+    /// The right to write, with the indexes as the last one who had it left them.
+    pub(crate) fn lock(&mut self) -> Result<WriteLock, KnowledgeError> {
+        let lock = WriteLock::take(&self.folder)?;
+        if self.refresh().is_err() {
+            self.reopen()?;
+        }
+        Ok(lock)
     }
 
     fn is_up_to_date(&self) -> Result<bool, KnowledgeError> {
@@ -236,7 +319,8 @@ impl Knowledge {
     pub(crate) fn catch_up(&mut self, lock: &WriteLock) -> Result<(), KnowledgeError> {
         let made = match self.bring_up(lock, &mut |_| true) {
             Err(KnowledgeError::Text(_) | KnowledgeError::Vector(_)) => {
-                (self.text, self.vectors) = anew(&self.folder, self.embedder.as_ref())?;
+                // Vectors from elsewhere have been paid for and are sound on their own.
+                self.begin_anew(!self.embedder.is_far())?;
                 self.bring_up(lock, &mut |_| true)
             }
             other => other,
@@ -253,12 +337,14 @@ impl Knowledge {
             Ok((of_text.unwrap_or(0), knowledge.vectors.mark().unwrap_or(0)))
         };
         let (mut of_text, mut of_vectors) = mark(self)?;
+        // What is sent elsewhere is not sent in passing: see `renewal`.
+        let far = self.embedder.is_far();
         // An index that is ahead has seen transactions that a crash of the machine took back.
         if of_text > now || of_vectors > now {
-            (self.text, self.vectors) = anew(&self.folder, self.embedder.as_ref())?;
+            self.begin_anew(true)?;
             (of_text, of_vectors) = (0, 0);
         }
-        let from = of_text.min(of_vectors);
+        let from = if far { of_text } else { of_text.min(of_vectors) };
         if from == now {
             return Ok(true);
         }
@@ -267,7 +353,9 @@ impl Knowledge {
         let mut writer = self.text.begin(self.tables.chunks_since(from)?).map_err(text_error)?;
         for id in self.tables.chunks_gone(from, now)? {
             writer.delete(id);
-            self.vectors.remove(id);
+            if !far {
+                self.vectors.remove(id);
+            }
         }
         let mut beyond = (from, ChunkId(u64::MAX));
         loop {
@@ -283,7 +371,7 @@ impl Knowledge {
                     writer.add(chunk).map_err(text_error)?;
                 }
             }
-            if of_vectors < now {
+            if of_vectors < now && !far {
                 for (chunk, vector) in batch.iter().zip(embedded(self.embedder.as_ref(), &batch)?) {
                     self.vectors.add(chunk.id, &vector).map_err(vector_error)?;
                 }
@@ -295,18 +383,21 @@ impl Knowledge {
         // Both wait for the disk, and neither for the other.
         let vectors = &mut self.vectors;
         std::thread::scope(|scope| {
-            let kept = scope.spawn(|| vectors.commit(now));
+            let kept = (!far).then(|| scope.spawn(|| vectors.commit(now)));
             writer.commit(now).and_then(|()| writer.finish()).map_err(text_error)?;
-            kept.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(vector_error)
+            let kept = kept.map(|kept| kept.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            kept.transpose().map_err(vector_error)
         })?;
         self.text.refresh().map_err(text_error)?;
-        self.tables.forget_gone(now)?;
+        if !far {
+            self.tables.forget_gone(now)?;
+        }
         Ok(true)
     }
 }
 
 /// The vectors of a batch, made on two threads.
-fn embedded(embedder: &dyn Embedder, batch: &[Chunk]) -> Result<Vec<Vec<f32>>, KnowledgeError> {
+pub(crate) fn embedded(embedder: &dyn Embedder, batch: &[Chunk]) -> Result<Vec<Vec<f32>>, KnowledgeError> {
     let passages: Vec<String> = batch.iter().map(embed::passage).collect();
     let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
     let failed = |error: embed::EmbedError| KnowledgeError::Model(error.to_string());
@@ -323,8 +414,13 @@ fn embedded(embedder: &dyn Embedder, batch: &[Chunk]) -> Result<Vec<Vec<f32>>, K
 }
 
 impl WriteLock {
-    fn take(folder: &Path) -> Result<Self, KnowledgeError> {
-        let path = folder.join("lock");
+    pub(crate) fn take(folder: &Path) -> Result<Self, KnowledgeError> {
+        Self::named(folder, "lock")
+    }
+
+    /// Another right that one process has at a time.
+    pub(crate) fn named(folder: &Path, name: &str) -> Result<Self, KnowledgeError> {
+        let path = folder.join(name);
         let opened = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
         let file = opened.map_err(|error| KnowledgeError::io("opening", &path, &error))?;
         match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
@@ -347,21 +443,48 @@ fn real(root: &Path) -> Result<PathBuf, KnowledgeError> {
         .ok_or_else(|| KnowledgeError::NoFolder(root.display().to_string()))
 }
 
+fn open_text(folder: &Path) -> Result<TextIndex, KnowledgeError> {
+    TextIndex::open(&folder.join("text")).map_err(|error| KnowledgeError::Text(error.to_string()))
+}
+
 fn open_indexes(folder: &Path, embedder: &dyn Embedder) -> Result<(TextIndex, VectorIndex), KnowledgeError> {
-    let text = TextIndex::open(&folder.join("text")).map_err(|error| KnowledgeError::Text(error.to_string()))?;
-    let vectors = VectorIndex::open(&folder.join("vectors"), embedder.dimension(), embedder.name())
+    let vectors = VectorIndex::open(&folder.join(VECTORS), embedder.dimension(), embedder.name())
         .map_err(|error| KnowledgeError::Vector(error.to_string()))?;
-    Ok((text, vectors))
+    Ok((open_text(folder)?, vectors))
+}
+
+type Serving = (TextIndex, VectorIndex, Arc<dyn Embedder>, Option<Arc<dyn Embedder>>);
+
+/// Both indexes, with what made the vectors; and what is to make them, where that is another one.
+fn open_serving(folder: &Path, models: &Path, wanted: Arc<dyn Embedder>) -> Result<Serving, KnowledgeError> {
+    let failed = |error: VectorError| KnowledgeError::Vector(error.to_string());
+    let at = folder.join(VECTORS);
+    match VectorIndex::open(&at, wanted.dimension(), wanted.name()) {
+        Ok(vectors) => Ok((open_text(folder)?, vectors, wanted, None)),
+        Err(VectorError::OtherModel { found, found_dimension, wanted: name }) => {
+            let vectors = VectorIndex::open(&at, found_dimension, &found).map_err(failed)?;
+            if vectors.is_empty() {
+                return Err(failed(VectorError::OtherModel { found, found_dimension, wanted: name }));
+            }
+            let embedder = embed::of_name(models, &found, found_dimension);
+            Ok((open_text(folder)?, vectors, embedder, Some(wanted)))
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+fn identity(folder: &Path) -> Option<(u64, u64)> {
+    folder.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 /// Both indexes, empty.
 fn anew(folder: &Path, embedder: &dyn Embedder) -> Result<(TextIndex, VectorIndex), KnowledgeError> {
     clear(&folder.join("text"))?;
-    clear(&folder.join("vectors"))?;
+    clear(&folder.join(VECTORS))?;
     open_indexes(folder, embedder)
 }
 
-fn clear(folder: &Path) -> Result<(), KnowledgeError> {
+pub(crate) fn clear(folder: &Path) -> Result<(), KnowledgeError> {
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(KnowledgeError::io("removing", folder, &error))

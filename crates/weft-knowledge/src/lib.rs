@@ -17,7 +17,9 @@ pub mod text;
 pub mod vector;
 pub mod verify;
 
+mod answers;
 mod code;
+mod commits;
 mod distance;
 mod documents;
 mod error;
@@ -34,12 +36,15 @@ mod language;
 mod library;
 mod parsed;
 mod passage;
+mod renewal;
 mod search;
 mod shelf;
+mod summary;
 mod tables;
 mod tools;
 mod watching;
 
+pub use answers::{Asked, Intent, KeptAnswer, NewAnswer, Origin, Resolved};
 pub use chunk::{Chunk, ChunkId, Domain, EdgeKind, Kind, Language, Place};
 pub use error::KnowledgeError;
 pub use filter::Filter;

@@ -48,6 +48,8 @@ struct Works {
 pub enum WorkKind {
     Index,
     Rebuild,
+    /// Vectors for another model.
+    Renew,
     Watch,
 }
 
@@ -111,12 +113,22 @@ impl Shelf {
         let _ = self.memory.set(memory);
     }
 
+    pub fn memory(&self) -> Option<Arc<dyn Memory>> {
+        self.memory.get().cloned()
+    }
+
     /// Brings the past of a folder up to the log, before somebody asks about it. Blocks.
     pub fn remember(&self, folder: &Path) -> Result<(), KnowledgeError> {
         let Some(memory) = self.memory.get() else { return Ok(()) };
         let root = Knowledge::root_around(&self.places, folder)?;
         // With a handle of its own, as all that writes.
         Knowledge::open(&self.places, &root)?.remember(&**memory, self.now()).map(drop)
+    }
+
+    /// Looks for what contradicts each other, and says how many conflicts are new. Blocks.
+    pub fn find_conflicts(&self, folder: &Path) -> Result<usize, KnowledgeError> {
+        let mut knowledge = Knowledge::open_around(&self.places, folder)?;
+        knowledge.find_conflicts(self.now(), &AtomicBool::new(false))
     }
 
     pub fn now(&self) -> i64 {
@@ -150,7 +162,11 @@ impl Shelf {
         if let Some(held) = open.get(root).filter(|held| held.file == file) {
             return Ok(Arc::clone(&held.knowledge));
         }
-        let knowledge = Arc::new(Mutex::new(Knowledge::open(&self.places, root)?));
+        let knowledge = Knowledge::open(&self.places, root)?;
+        if knowledge.wants_renewal() {
+            self.renew(root);
+        }
+        let knowledge = Arc::new(Mutex::new(knowledge));
         open.insert(root.to_owned(), Held { file, knowledge: Arc::clone(&knowledge) });
         Ok(knowledge)
     }
@@ -177,6 +193,18 @@ impl Shelf {
             let run = Run { now, stop: &work.stop, tell: &mut |progress| work.tell(progress) };
             knowledge.rebuild_with(run).map(|()| None)
         })
+    }
+
+    /// Makes the vectors of a folder anew for the model that is wanted now, while the old ones serve. Once
+    /// for each time it is opened: what fails is told in its state and tried again with the next index run.
+    fn renew(&self, root: &Path) {
+        let (places, folder, now) = (self.places.clone(), root.to_owned(), self.now());
+        // Where something else is under way, taking in files renews as well.
+        let _ = self.start(WorkKind::Renew, root.to_owned(), move |work| {
+            let mut knowledge = Knowledge::open(&places, &folder)?;
+            let run = Run { now, stop: &work.stop, tell: &mut |progress| work.tell(progress) };
+            knowledge.renew(run).map(|_| None)
+        });
     }
 
     /// Takes in every change of a folder as it is made, until [`Shelf::unwatch`].

@@ -206,7 +206,8 @@ impl Corpora {
     }
 
     fn places(&self, corpus: &Corpus) -> Places {
-        Places { knowledge: self.folder.join(&corpus.name).join("index"), models: self.models.clone() }
+        // A corpus stays on this machine, whatever was chosen for folders.
+        Places { knowledge: self.folder.join(&corpus.name).join("index"), models: self.models.clone(), chosen: None }
     }
 
     fn index(&self, corpus: &Corpus, tell: &mut dyn FnMut(Progress)) -> Result<Vec<Report>, CorpusError> {

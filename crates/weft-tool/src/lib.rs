@@ -58,4 +58,5 @@ pub use registry::{Registry, Spec};
 pub use sandbox::{Sandbox, SandboxPlaces, SandboxSettings};
 pub use tool::{Context, Finished, LiveSink, Tool};
 pub use toolbox::{PromptOffer, Toolbox};
+pub use tools::git::past::{Commit, commits, commits_of_lines, newest_commit};
 pub use witness::{Deed, Moment, Witness};

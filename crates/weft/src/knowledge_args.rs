@@ -194,6 +194,18 @@ pub enum KnowledgeCommand {
         #[arg(long)]
         json: bool,
     },
+    /// An answer that was kept, or what the index says, or what a model needs to answer
+    Ask {
+        /// The question
+        #[arg(value_name = "QUESTION", required = true)]
+        question: Vec<String>,
+        /// The room for what a model is told
+        #[arg(long, value_name = "N", default_value_t = 4000)]
+        tokens: usize,
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
     /// How healthy the code is: maturity, consistency, coverage, debt
     Health {
         /// A folder or file; everything if left out

@@ -6,6 +6,7 @@ mod audit_args;
 mod backstage;
 mod commands;
 mod exit;
+mod far;
 mod headless;
 mod host;
 mod knowledge_args;

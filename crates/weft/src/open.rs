@@ -117,7 +117,8 @@ pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::
     let mut setup = Setup::new(home.clone(), loaded.config);
     let sources = sources::open(&home, &setup.config, &workspace, &setup.network_log);
     setup.tape = tape;
-    let knowledge = Arc::new(Shelf::new(Places::within(&home.data), Arc::new(|| Clock::System.now().0)));
+    let (places, odd) = places(&home, &setup.config);
+    let knowledge = Arc::new(Shelf::new(places, Arc::new(|| Clock::System.now().0)));
     setup.registry = weft_knowledge::tools(&knowledge).into_iter().fold(setup.registry, Registry::with_extra);
     let corpora = Arc::new(crate::commands::research::corpora(&home));
     setup.registry = weft_research::tools(&corpora).into_iter().fold(setup.registry, Registry::with_extra);
@@ -128,8 +129,18 @@ pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::
     let engine = Engine::open(setup)?;
     knowledge.set_memory(Arc::new(Past(engine.store().clone())));
     sources.sources.set_host(Arc::new(EngineHost { engine: engine.downgrade() }));
-    let warnings = loaded.warnings.into_iter().chain(sources.warnings).collect();
+    let warnings = loaded.warnings.into_iter().chain(sources.warnings).chain(odd).collect();
     Ok(Opened { engine, home, workspace, sources: sources.sources, knowledge, corpora, warnings })
+}
+
+/// Where knowledge is kept, with the model for vectors that the person chose; and what is odd about that.
+pub fn places(home: &Home, config: &weft_engine::Config) -> (Places, Option<String>) {
+    let places = Places::within(&home.data);
+    match crate::far::chosen(home, config) {
+        None => (places, None),
+        Some(Ok(far)) => (Places { chosen: Some(far), ..places }, None),
+        Some(Err(odd)) => (places, Some(odd)),
+    }
 }
 
 /// Opens everything and tells what the person should know about it.

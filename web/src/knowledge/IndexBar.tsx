@@ -16,13 +16,14 @@ export function said(status: KnowledgeStatus): string {
 export function workSaid(work: Work): string {
   if (work.error) return work.error;
   if (work.running) {
-    const what = work.kind === 'rebuild' ? 'Making the index anew' : work.finishing ? 'Making it searchable' : 'Reading files';
+    const what = work.kind === 'rebuild' ? 'Making the index anew' : work.kind === 'renew' ? 'Making vectors with the new model' : work.finishing ? 'Making it searchable' : 'Reading files';
     return work.of > 0 ? `${what}: ${number(work.done)} of ${number(work.of)}` : `${what}…`;
   }
   const report = work.report;
-  if (!report) return work.kind === 'rebuild' ? 'The index is made anew.' : '';
+  if (!report) return work.kind === 'rebuild' ? 'The index is made anew.' : work.kind === 'renew' ? 'The new model is in use.' : '';
   if (report.stopped) return 'Stopped. What was taken in stays; the next run goes on with the rest.';
-  return `${number(report.changed)} of ${number(report.files)} files taken in, ${report.seconds.toFixed(1)} s.`;
+  const taken = `${number(report.changed)} of ${number(report.files)} files taken in, ${report.seconds.toFixed(1)} s.`;
+  return report.without_meaning ? `${taken} ${report.without_meaning}` : taken;
 }
 
 export function IndexBar({ workspace }: { workspace: string }) {

@@ -5,12 +5,16 @@ import { explain } from '../api/client';
 import { useWorkspaces } from '../api/queries';
 import { ListButton } from '../shell/Shell';
 import { useTitle } from '../shell/useTitle';
+import { Conflicts } from './Conflicts';
+import { Health } from './Health';
 import { IndexBar } from './IndexBar';
 import { placeOf, placeText, useFound, useStatus, type KnowledgeHit, type KnowledgeSearch, type Place } from './knowledge';
 import './knowledge.css';
 import { Preview } from './Preview';
+import { Verify } from './Verify';
 
 const DOMAINS = [['', 'Everything'], ['code', 'Code'], ['documents', 'Documents'], ['history', 'History']] as const;
+const VIEWS = [['', 'Search'], ['conflicts', 'Conflicts'], ['verify', 'Check an answer'], ['health', 'Health']] as const;
 
 export function KnowledgePage() {
   const search = useSearch({ from: '/knowledge' });
@@ -19,8 +23,10 @@ export function KnowledgePage() {
   const asked = useDeferredValue(text);
   const workspace = search.in ?? '';
   const domain = search.domain ?? '';
+  const view = search.view ?? '';
   const status = useStatus(workspace);
-  const found = useFound(asked, domain, workspace, status.data?.known ?? false);
+  const known = status.data?.known ?? false;
+  const found = useFound(asked, domain, workspace, known && !view);
   const box = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLUListElement>(null);
   const place = placeOf(search.at);
@@ -58,6 +64,14 @@ export function KnowledgePage() {
         <Folder value={workspace} onChange={(folder) => change({ in: folder || undefined, at: undefined }, false)} />
       </header>
       <IndexBar workspace={workspace} />
+      <nav className="views" aria-label="Views of what is known">
+        {VIEWS.map(([value, name]) => <button key={value} type="button" aria-current={view === value ? 'page' : undefined} onClick={() => change({ view: value || undefined }, false)}>{name}</button>)}
+      </nav>
+      {view === 'conflicts' && known ? <Conflicts workspace={workspace} /> : null}
+      {view === 'verify' && known ? <Verify workspace={workspace} /> : null}
+      {view === 'health' && known ? <Health workspace={workspace} /> : null}
+      {view && !known ? <p className="muted hint">Index this folder first; then it can be judged.</p> : null}
+      {view ? null : <>
       <div className="knowledge-search" role="search">
         <input ref={box} className="field" type="search" placeholder="A name, a path, or a question" aria-label="Search what is known" value={text} data-composer
           onChange={(event) => setText(event.target.value)} onKeyDown={move} />
@@ -81,6 +95,7 @@ export function KnowledgePage() {
           ) : <p className="muted hint">Choose a result to see it where it stands, and what it is linked with. <kbd>↓</kbd> and <kbd>↑</kbd> go through them.</p>}
         </div>
       </div>
+      </>}
     </main>
   );
 }

@@ -9,6 +9,8 @@ export interface KnowledgeSearch {
   /** The place that is looked at. */
   at?: string;
   domain?: string;
+  /** What is shown instead of the search: `conflicts`, `verify` or `health`. */
+  view?: string;
   /** Another folder than the server's own. */
   in?: string;
 }
@@ -70,13 +72,13 @@ export interface Passage {
   of: number;
 }
 export interface Work {
-  kind: 'index' | 'rebuild' | 'watch';
+  kind: 'index' | 'rebuild' | 'renew' | 'watch';
   running: boolean;
   done: number;
   of: number;
   bytes: number;
   finishing: boolean;
-  report: { files: number; changed: number; removed: number; seconds: number; stopped: boolean; passed_count: number } | null;
+  report: { files: number; changed: number; removed: number; seconds: number; stopped: boolean; passed_count: number; without_meaning: string | null } | null;
   error: string | null;
 }
 export interface KnowledgeStatus {
@@ -89,6 +91,8 @@ export interface KnowledgeStatus {
   chunks: number;
   disk_bytes: number;
   model: string;
+  wanted_model: string | null;
+  without_meaning: number;
   up_to_date: boolean;
   notices: string[];
   work: Work | null;

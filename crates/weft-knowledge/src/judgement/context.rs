@@ -1,6 +1,8 @@
 //! What is worth a model's room: the best of what a search found, by how well it fits, how far it can be
 //! trusted, how fresh it is and whether the code bears it out.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::Conflict;
@@ -21,7 +23,7 @@ const LETTERS: usize = 4;
 const LONGEST_TEXT: usize = 1_000;
 const CANDIDATES: usize = 50;
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Context {
     pub items: Vec<ContextItem>,
     pub tokens: usize,
@@ -30,6 +32,8 @@ pub struct Context {
     pub left_out: usize,
     /// Between what was chosen and something else.
     pub conflicts: Vec<Conflict>,
+    /// Parts of what is known that speak of it too and that nothing was chosen from.
+    pub also_in: Vec<&'static str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -40,6 +44,14 @@ pub struct ContextItem {
     pub text: String,
     #[serde(flatten)]
     pub hit: Hit,
+}
+
+impl Context {
+    /// Hits as they are, for who needs no more than their places.
+    pub(crate) fn of_hits(hits: Vec<Hit>) -> Self {
+        let items = hits.into_iter().map(|hit| ContextItem { worth: worth(&hit), tokens: 0, text: String::new(), hit });
+        Self { items: items.collect(), ..Self::default() }
+    }
 }
 
 impl Knowledge {
@@ -55,6 +67,10 @@ impl Knowledge {
             items.push(ContextItem { worth: worth(&hit), tokens, text, hit });
         }
         let found = items.len();
+        let domains = |items: &[ContextItem]| -> BTreeSet<&'static str> {
+            items.iter().map(|item| item.hit.domain.word()).collect()
+        };
+        let all = domains(&items);
         items.retain(|item| item.worth >= FLOOR);
         items.sort_by(|one, other| other.worth.total_cmp(&one.worth));
         let mut left = budget;
@@ -66,7 +82,8 @@ impl Knowledge {
         let chosen = |at: &str| items.iter().any(|item| !at.is_empty() && at.starts_with(item.hit.path.as_str()));
         let mut conflicts = self.tables.conflicts(false)?;
         conflicts.retain(|conflict| chosen(&conflict.one_at) || chosen(&conflict.other_at));
-        Ok(Context { left_out: found - items.len(), tokens: budget - left, budget, items, conflicts })
+        let also_in = all.difference(&domains(&items)).copied().collect();
+        Ok(Context { left_out: found - items.len(), tokens: budget - left, budget, items, conflicts, also_in })
     }
 }
 

@@ -20,6 +20,7 @@ const SURE: f32 = 0.8;
 const HITS: usize = 10;
 const SIMILAR: usize = 20;
 const LONGEST_TEXT: usize = 400;
+const TEMPORAL: i64 = 30 * super::DAY;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -41,12 +42,13 @@ pub(super) struct Said {
 impl Knowledge {
     /// Judges what one session said.
     pub(crate) fn judge(&mut self, session: &str, now: i64) -> Result<(), KnowledgeError> {
-        if !self.tables.has_code()? {
-            return Ok(());
-        }
+        let has_code = self.tables.has_code()?;
         for node in self.tables.in_file(session, usize::MAX)? {
-            if matches!(node.kind, Kind::Turn | Kind::Decision | Kind::Failure) {
+            if has_code && node.kind != Kind::Session {
                 self.judge_node(&node, now)?;
+            }
+            for conflict in self.said_earlier(&node)? {
+                self.tables.add_conflict(&conflict, now)?;
             }
         }
         Ok(())
@@ -93,6 +95,19 @@ impl Knowledge {
             conflicts: &conflicts,
         };
         self.tables.keep(&kept, now)
+    }
+
+    /// What of a text the code does not bear out, as one sentence; nothing where all of it holds or nothing
+    /// can be checked.
+    pub(crate) fn doubts(&self, text: &str) -> Result<Option<String>, KnowledgeError> {
+        if !self.tables.has_code()? {
+            return Ok(None);
+        }
+        let mut doubts = Vec::new();
+        for claim in claims(text) {
+            doubts.extend(self.borne_out(&claim)?.err());
+        }
+        Ok((!doubts.is_empty()).then(|| doubts.join("; ")))
     }
 
     /// Where the code bears a claim out, or why it does not.
@@ -178,7 +193,13 @@ impl Knowledge {
                         && !theirs.subject.eq_ignore_ascii_case(&claim.subject)
                 };
                 if let Some(theirs) = claims(&chunk.text).into_iter().find(same).filter(|_| other != node.id) {
-                    found.push(otherwise(node.id, other, claim, &theirs));
+                    let mut conflict = otherwise(node.id, other, claim, &theirs);
+                    // Said long after, it is a change of mind; said at about the same time, a person decides.
+                    if (node.time - chunk.time).abs() > TEMPORAL {
+                        conflict.kind = ConflictKind::Temporal;
+                        conflict.counts = Some("The newer counts.".to_owned());
+                    }
+                    found.push(conflict);
                 }
             }
         }
@@ -188,7 +209,11 @@ impl Knowledge {
 
 fn mismatch(node: NodeId, claim: &Said, why: &str) -> Conflict {
     let description = format!("A session says: {} But {why}.", cut_at(&claim.sentence, LONGEST_TEXT));
-    conflict(ConflictKind::Mismatch, &claim.subject, (node, &claim.sentence), (None, ""), description)
+    let mut conflict =
+        conflict(ConflictKind::Mismatch, &claim.subject, (node, &claim.sentence), (None, ""), description);
+    let (code, said) = ((Domain::Code, 100, 0), (Domain::History, super::UNVERIFIED, i64::MAX));
+    conflict.counts = super::winner(code, said).map(|(_, why)| format!("The code counts: {why}."));
+    conflict
 }
 
 fn otherwise(node: NodeId, other: NodeId, claim: &Said, theirs: &Said) -> Conflict {
@@ -223,6 +248,7 @@ pub(super) fn conflict(
         other_at: String::new(),
         description,
         detected_at: 0,
+        counts: None,
         resolution: None,
         one: one.0,
         other: other.0,

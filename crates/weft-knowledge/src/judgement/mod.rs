@@ -2,11 +2,14 @@
 //! and what contradicts it.
 //!
 //! Where to go next: `firewall` checks what sessions claimed before it counts as known, `conflicts`
-//! finds what contradicts what, `context` chooses what is worth a model's room.
+//! finds what contradicts what, `temporal` what later words took the place of, `context` chooses what is
+//! worth a model's room, `prompt` puts it into words.
 
 mod conflicts;
 mod context;
 mod firewall;
+pub(crate) mod prompt;
+mod temporal;
 
 use serde::Serialize;
 
@@ -64,6 +67,9 @@ pub struct Conflict {
     pub other_text: String,
     pub description: String,
     pub detected_at: i64,
+    /// Which of the two counts until somebody settles it, and why; nothing where only a person can say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<String>,
     /// How a person settled it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolution: Option<String>,
@@ -74,6 +80,23 @@ pub struct Conflict {
     /// The same for the same two texts, whatever their rows.
     #[serde(skip)]
     pub(crate) mark: String,
+}
+
+/// Which of two that contradict each other counts: code before all else, then who is trusted more, then
+/// the newer; and why. Each is its domain, its trust and its time. Nothing where only a person can say.
+pub(crate) fn winner(one: (Domain, u8, i64), other: (Domain, u8, i64)) -> Option<(bool, &'static str)> {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    let is_code = |side: (Domain, u8, i64)| side.0 == Domain::Code;
+    let reasons = [
+        (is_code(one).cmp(&is_code(other)), "the code is what it says"),
+        (one.1.cmp(&other.1), "it is trusted more"),
+        (one.2.cmp(&other.2), "it is newer"),
+    ];
+    reasons.into_iter().find_map(|(order, why)| match order {
+        Greater => Some((true, why)),
+        Less => Some((false, why)),
+        Equal => None,
+    })
 }
 
 /// The ladder of trust: code is verified by being there, documents are somebody's word, and what was

@@ -121,8 +121,12 @@ impl Knowledge {
     /// What words, meaning and names find, each up to a depth.
     fn candidates(&self, question: &Question, filter: &Filter, depth: usize) -> Result<Found, KnowledgeError> {
         let (text, vectors) = (&self.text, &self.vectors);
-        let vector = self.embedder.embed_query(&question.words);
-        let vector = vector.map_err(|error| KnowledgeError::Model(error.to_string()))?;
+        let vector = match self.embedder.embed_query(&question.words) {
+            Ok(vector) => vector,
+            // A model elsewhere may be out of reach; words and names are found all the same.
+            Err(_) if self.embedder.is_far() => Vec::new(),
+            Err(error) => return Err(KnowledgeError::Model(error.to_string())),
+        };
         let allowed = if filter.is_empty() {
             None
         } else {

@@ -18,6 +18,14 @@ pub enum Class {
     General,
 }
 
+impl Class {
+    /// What is asked for, and whether the question says so with a cue.
+    pub(crate) fn of(text: &str) -> (Self, bool) {
+        let question = Question::read(text);
+        (question.class, question.cued)
+    }
+}
+
 /// Of several that fit, the longest counts.
 const CUES: [(&str, Class); 29] = [
     ("where is", Class::Locate),
@@ -63,6 +71,8 @@ pub(super) struct Question {
     /// The question is nothing but one name or path.
     pub is_name: bool,
     pub about_tests: bool,
+    /// It says with a cue what is wanted.
+    pub cued: bool,
 }
 
 impl Question {
@@ -96,7 +106,7 @@ impl Question {
             None => Class::General,
         };
         let about_tests = padded.split_whitespace().any(|word| matches!(word, "test" | "tests" | "tested"));
-        Self { class, names: names.collect(), is_name, about_tests, words }
+        Self { class, names: names.collect(), is_name, about_tests, cued: cue.is_some() || is_name, words }
     }
 
     /// The words, small, without those that are in every question.

@@ -31,18 +31,19 @@ impl Tables {
     pub fn standing(&self, chunk: ChunkId) -> Result<Option<Standing>> {
         let sql = "SELECT n.confidence, n.verified, n.warning IS NOT NULL AND n.parent IS NOT NULL, \
                    (SELECT d.warning IS NOT NULL FROM nodes d WHERE d.id = (SELECT min(id) FROM nodes WHERE file = n.file)) \
-                   OR (n.kind = ?2 AND EXISTS (SELECT 1 FROM nodes later WHERE later.name = n.name COLLATE NOCASE \
+                   OR (n.kind IN (?2, ?3) AND EXISTS (SELECT 1 FROM nodes later WHERE later.name = n.name COLLATE NOCASE \
                        AND later.kind = n.kind AND later.time > n.time)) \
                    FROM chunks c JOIN nodes n ON n.id = c.node WHERE c.id = ?1";
         let mut query = self.connection.prepare_cached(sql)?;
-        let standing = query.query_row(params![signed(chunk.0), Kind::Decision.number()], |row| {
-            Ok(Standing {
-                confidence: row.get(0)?,
-                verified: stored(row, 1, Verified::from_number)?,
-                doubted: row.get(2)?,
-                superseded: row.get(3)?,
-            })
-        });
+        let standing =
+            query.query_row(params![signed(chunk.0), Kind::Decision.number(), Kind::Pattern.number()], |row| {
+                Ok(Standing {
+                    confidence: row.get(0)?,
+                    verified: stored(row, 1, Verified::from_number)?,
+                    doubted: row.get(2)?,
+                    superseded: row.get(3)?,
+                })
+            });
         Ok(standing.optional()?)
     }
 
@@ -95,7 +96,7 @@ impl Tables {
     /// Conflicts, the newest first; settled ones too if asked for.
     pub fn conflicts(&self, settled: bool) -> Result<Vec<Conflict>> {
         let sql = "SELECT c.id, c.kind, c.subject, c.one, c.other, c.one_text, c.other_text, c.description, c.mark, \
-                   c.detected_at, s.resolution, fo.path, no.first, ft.path, nt.first, no.paragraph, nt.paragraph \
+                   c.detected_at, s.resolution, fo.path, no.first, ft.path, nt.first, no.paragraph, nt.paragraph, c.counts \
                    FROM conflicts c LEFT JOIN settled s ON s.mark = c.mark \
                    JOIN nodes no ON no.id = c.one JOIN files fo ON fo.id = no.file \
                    LEFT JOIN nodes nt ON nt.id = c.other LEFT JOIN files ft ON ft.id = nt.file \
@@ -118,6 +119,7 @@ impl Tables {
                 description: row.get(7)?,
                 mark: row.get(8)?,
                 detected_at: row.get(9)?,
+                counts: row.get(17)?,
                 resolution: row.get(10)?,
                 one_at: place(row.get(11)?, row.get(12)?, row.get(15)?),
                 other_at: place(row.get(13)?, row.get(14)?, row.get(16)?),
@@ -142,8 +144,8 @@ impl Tables {
 }
 
 fn add_conflict(connection: &rusqlite::Connection, conflict: &Conflict, now: i64) -> Result<bool> {
-    let sql = "INSERT OR IGNORE INTO conflicts (kind, subject, one, other, one_text, other_text, description, mark, detected_at) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    let sql = "INSERT OR IGNORE INTO conflicts (kind, subject, one, other, one_text, other_text, description, mark, detected_at, counts) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     let values = params![
         conflict.kind.number(),
         conflict.subject,
@@ -153,7 +155,8 @@ fn add_conflict(connection: &rusqlite::Connection, conflict: &Conflict, now: i64
         conflict.other_text,
         conflict.description,
         conflict.mark,
-        now
+        now,
+        conflict.counts
     ];
     Ok(connection.prepare_cached(sql)?.execute(values)? > 0)
 }

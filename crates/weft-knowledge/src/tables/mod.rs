@@ -3,6 +3,7 @@
 //! They are the truth of this crate. A file is replaced or removed in one transaction, so that a
 //! killed process leaves whole files only. Nothing here reads a user's file.
 
+mod answers;
 mod areas;
 mod judging;
 mod links;
@@ -20,6 +21,7 @@ use crate::chunk::{Chunk, ChunkId, Domain, EdgeKind, Kind, Language, Place};
 use crate::error::KnowledgeError;
 use crate::parsed::Parsed;
 
+pub(crate) use self::answers::StoredAnswer;
 pub(crate) use self::areas::Outline;
 pub(crate) use self::judging::{Kept, Standing};
 pub(crate) use self::names::NameLookup;
@@ -168,6 +170,18 @@ impl Tables {
         Ok(())
     }
 
+    /// The commit that the repository stood at when its commits were read.
+    pub fn commits_mark(&self) -> Result<Option<String>> {
+        let sql = "SELECT value FROM meta WHERE key = 'commits'";
+        Ok(self.connection.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?)
+    }
+
+    pub fn set_commits_mark(&self, mark: &str) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO meta (key, value) VALUES ('commits', ?1)";
+        self.connection.prepare_cached(sql)?.execute([mark])?;
+        Ok(())
+    }
+
     pub fn files(&self) -> Result<HashMap<String, FileState>> {
         let mut query = self
             .connection
@@ -176,7 +190,7 @@ impl Tables {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// All sessions, with the mark of how far each was taken in.
+    /// All sessions and commits, with the mark of how far each was taken in.
     pub fn sessions(&self) -> Result<Vec<(String, Option<Vec<u8>>)>> {
         let mut select = self.connection.prepare_cached("SELECT path, hash FROM files WHERE domain = ?1")?;
         let rows = select.query_map([Domain::History.number()], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -270,6 +284,13 @@ impl Tables {
     pub fn chunks_since(&self, generation: u64) -> Result<u64> {
         let sql = "SELECT count(*) FROM chunks WHERE generation > ?1";
         Ok(unsigned(self.connection.prepare_cached(sql)?.query_row([signed(generation)], |row| row.get(0))?))
+    }
+
+    /// Every chunk that there is.
+    pub fn chunk_ids(&self) -> Result<Vec<ChunkId>> {
+        let mut query = self.connection.prepare_cached("SELECT id FROM chunks ORDER BY id")?;
+        let rows = query.query_map([], |row| Ok(ChunkId(unsigned(row.get(0)?))))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// Chunks removed after a generation and up to another one.

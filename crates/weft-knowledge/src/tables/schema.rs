@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use crate::error::KnowledgeError;
 
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// `generation` counts the transactions. Each chunk knows the one that made it, and `gone` keeps the
 /// numbers of removed chunks until both indexes have heard of them: that is all an index needs to
@@ -111,6 +111,31 @@ const SINCE_2: &str = "
     CREATE TABLE settled (mark TEXT PRIMARY KEY, resolution TEXT NOT NULL, resolved_at INTEGER NOT NULL) WITHOUT ROWID;
 ";
 
+/// What version 3 added: which side of a conflict counts, and answers that models made, with what they
+/// were made from.
+const SINCE_3: &str = "
+    ALTER TABLE conflicts ADD COLUMN counts TEXT;
+    CREATE TABLE answers (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        intent INTEGER NOT NULL,
+        subject TEXT NOT NULL,
+        question TEXT NOT NULL,
+        answer TEXT NOT NULL,
+        warning TEXT,
+        mark BLOB NOT NULL,
+        made_at INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL,
+        told INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (intent, subject)
+    );
+    CREATE TABLE answer_sources (
+        answer INTEGER NOT NULL REFERENCES answers ON DELETE CASCADE,
+        path TEXT NOT NULL,
+        hash BLOB NOT NULL,
+        PRIMARY KEY (answer, path)
+    ) WITHOUT ROWID;
+";
+
 /// Makes the tables if there are none, and brings older ones up to this version; says whether it made
 /// them.
 pub(crate) fn prepare(connection: &Connection) -> Result<bool, KnowledgeError> {
@@ -122,7 +147,8 @@ pub(crate) fn prepare(connection: &Connection) -> Result<bool, KnowledgeError> {
         return Ok(false);
     }
     let made = found == 0;
-    let steps = if made { format!("{TABLES} {SINCE_2}") } else { SINCE_2.to_owned() };
+    let steps = [(1, TABLES), (2, SINCE_2), (3, SINCE_3)];
+    let steps: String = steps.into_iter().filter(|(version, _)| *version > found).map(|(_, step)| step).collect();
     let changed =
         connection.execute_batch(&format!("BEGIN IMMEDIATE; {steps} PRAGMA user_version = {VERSION}; COMMIT;"));
     if let Err(error) = changed {

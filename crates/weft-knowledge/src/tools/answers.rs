@@ -3,9 +3,11 @@
 use serde_json::Value;
 
 use super::view::{View, count, flag, limit, word};
+use crate::answers::{Asked, Intent, Origin};
 use crate::chunk::{Domain, EdgeKind, Kind};
 use crate::error::KnowledgeError;
 use crate::graph::{Direction, Neighbour};
+use crate::judgement::prompt;
 use crate::search::{Hit, Query};
 use crate::tables::Symbol;
 
@@ -123,7 +125,8 @@ pub(super) fn get_file_symbols(view: &View<'_>, input: &Value) -> Answered {
 
 pub(super) fn get_history_for_code(view: &View<'_>, input: &Value) -> Answered {
     let name = word(input, "symbol_id").unwrap_or_default();
-    let mut lines: Vec<String> = view.knowledge.history(name)?.iter().take(limit(input)).map(neighbour).collect();
+    let mut lines: Vec<String> =
+        view.knowledge.history(name, view.memory())?.iter().take(limit(input)).map(neighbour).collect();
     let about = view.told(view.knowledge.documents_about(name)?);
     lines.extend(about.iter().take(limit(input)).map(neighbour));
     Ok(if lines.is_empty() { "No session or document speaks of it.".to_owned() } else { lines.join("\n") })
@@ -133,21 +136,62 @@ pub(super) fn smart_search(view: &View<'_>, input: &Value) -> Answered {
     const USUAL_BUDGET: usize = 2_000;
     let text = word(input, "query").unwrap_or_default().to_owned();
     let query = Query { text, filter: view.filter(input), limit: limit(input), now: view.now };
-    let context = view.knowledge.context(&query, count(input, "token_budget", USUAL_BUDGET))?;
-    let mut parts = Vec::new();
-    for item in &context.items {
-        let hit = &item.hit;
-        let Some(path) = view.told_path(&hit.path) else { continue };
-        let id = hit.paragraph.as_ref().map(|id| format!(" [{id}]")).unwrap_or_default();
-        let warning = hit.freshness.warning.map(|warning| format!(", {warning}")).unwrap_or_default();
-        let head = format!("{path}:{}{id}  worth {:.2}, trust {}{warning}", hit.line, item.worth, hit.trust);
-        parts.push(format!("{head}\n{}", item.text));
+    let mut context = view.knowledge.context(&query, count(input, "token_budget", USUAL_BUDGET))?;
+    view.keep_to_readable(&mut context);
+    if context.items.is_empty() {
+        return view.knowledge.hint(&query.text);
     }
-    for conflict in context.conflicts.iter().filter(|conflict| view.may_tell(conflict)) {
-        parts.push(format!("Conflict: {}", conflict.description));
+    let mut parts = vec![prompt::sources(&context)];
+    parts.extend(context.conflicts.iter().map(|conflict| format!("Conflict: {}", prompt::conflict(conflict))));
+    if !context.also_in.is_empty() {
+        parts.push(format!("Also exists in: {}", context.also_in.join(", ")));
     }
     parts.push(format!("[{} of {} tokens; {} more were found]", context.tokens, context.budget, context.left_out));
     Ok(parts.join("\n\n"))
+}
+
+pub(super) fn ask_knowledge(view: &View<'_>, input: &Value) -> Answered {
+    const USUAL_BUDGET: usize = 4_000;
+    let asked = Asked {
+        question: word(input, "query").unwrap_or_default().to_owned(),
+        intent: word(input, "intent").and_then(Intent::from_word),
+        subject: word(input, "subject").map(str::to_owned),
+        confidence: input.get("confidence").and_then(Value::as_f64).map(|sure| sure as f32),
+        filter: view.filter(input),
+        budget: count(input, "token_budget", USUAL_BUDGET),
+        now: view.now,
+    };
+    let mut found = view.knowledge.resolve(&asked)?;
+    if let Some(kept) = &found.kept {
+        // What this session may not read, it is not told in other words either.
+        if kept.sources.iter().all(|path| view.told_path(path).is_some()) {
+            let warning = kept.warning.as_ref().map(|warning| format!(" Not borne out by the code: {warning}."));
+            let sources = kept.sources.join(", ");
+            return Ok(format!(
+                "{}\n\n[kept answer, made from {sources}.{}]",
+                kept.answer,
+                warning.unwrap_or_default()
+            ));
+        }
+        found = view.knowledge.resolve(&Asked { confidence: Some(0.0), ..asked.clone() })?;
+    }
+    let before = found.context.items.len();
+    view.keep_to_readable(&mut found.context);
+    if found.context.items.is_empty() {
+        return view.knowledge.hint(&asked.question);
+    }
+    Ok(match found.origin {
+        Origin::Index if found.intent == Intent::Locate => {
+            found.context.items.iter().map(|item| prompt::place_line(&item.hit)).collect::<Vec<_>>().join("\n")
+        }
+        Origin::Index if before == found.context.items.len() => prompt::sources(&found.context),
+        Origin::Kept | Origin::Index | Origin::Model | Origin::Nothing => format!(
+            "{}\n\n[Work out the answer; `keep_answer` keeps it: intent {}, subject `{}`.]",
+            prompt::prompt(&found.context, &asked.question),
+            found.intent,
+            found.subject
+        ),
+    })
 }
 
 pub(super) fn list_conflicts(view: &View<'_>, _: &Value) -> Answered {

@@ -4,6 +4,8 @@
 //! Where to go next: `answers` has what each tool says; the table here what the model is told.
 
 mod answers;
+mod keep;
+mod note;
 mod papers;
 mod update;
 mod view;
@@ -15,6 +17,8 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use weft_tool::{Context, Finished, Need, Permit, Policy, Tool};
 
+use self::keep::KeepTool;
+use self::note::NoteTool;
 use self::update::UpdateTool;
 use self::view::View;
 use crate::code::words::in_one_line;
@@ -41,7 +45,9 @@ struct Offer {
 pub fn tools(shelf: &Arc<Shelf>) -> Vec<Arc<dyn Tool>> {
     let update = Arc::new(UpdateTool { shelf: Arc::clone(shelf) }) as Arc<dyn Tool>;
     let offered = |index| Arc::new(KnowledgeTool { shelf: Arc::clone(shelf), index }) as Arc<dyn Tool>;
-    (0..OFFERS.len()).map(offered).chain([update]).collect()
+    let keep = Arc::new(KeepTool { shelf: Arc::clone(shelf) }) as Arc<dyn Tool>;
+    let note = Arc::new(NoteTool { shelf: Arc::clone(shelf) }) as Arc<dyn Tool>;
+    (0..OFFERS.len()).map(offered).chain([update, keep, note]).collect()
 }
 
 /// Whether a tool of this name is one of these.
@@ -109,6 +115,19 @@ fn searches() -> Vec<Offer> {
             answer: answers::smart_search,
         },
         Offer {
+            name: "ask_knowledge",
+            description: "An answer that was kept, or what the index says, or numbered sources and rules to answer from. Say what you understood: intent, subject, confidence.",
+            schema: schema(
+                &["query"],
+                json!({"query": text(), "intent": intent(), "subject": {"type": "string", "description": "what it is about, e.g. error handling"},
+                       "confidence": {"type": "number", "description": "0 to 1; below 0.8 nothing kept is told"},
+                       "token_budget": number(), "path": text()}),
+            ),
+            summary: "Ask what is known of",
+            subject: "query",
+            answer: answers::ask_knowledge,
+        },
+        Offer {
             name: "list_conflicts",
             description: "What is known to contradict each other and is not settled.",
             schema: schema(&[], json!({})),
@@ -118,17 +137,23 @@ fn searches() -> Vec<Offer> {
         },
         Offer {
             name: "search_history",
-            description: "Search what earlier sessions did, decided and failed at.",
+            description: "Search what earlier sessions did, decided and failed at, and commits.",
             schema: schema(
                 &["query"],
                 json!({"query": text(), "limit": number(),
-                       "kind": {"type": "string", "enum": ["turn", "decision", "failure", "any"]}}),
+                       "kind": {"type": "string", "enum": ["turn", "decision", "failure", "task_completion", "pattern", "refactoring",
+                                "bug_fix", "feature", "commit", "paper", "any"]}}),
             ),
             summary: "Search history for",
             subject: "query",
             answer: answers::search_history,
         },
     ]
+}
+
+fn intent() -> Value {
+    let words: Vec<&str> = crate::Intent::ALL.iter().map(|intent| intent.word()).collect();
+    json!({"type": "string", "enum": words})
 }
 
 fn of_code() -> Vec<Offer> {
@@ -188,7 +213,7 @@ fn of_code() -> Vec<Offer> {
         },
         Offer {
             name: "get_history_for_code",
-            description: "Sessions that changed or spoke of a symbol or file, newest first, and documents about it.",
+            description: "Sessions and commits that changed or spoke of a symbol or file, newest first, and documents about it.",
             schema: schema(&["symbol_id"], json!({"symbol_id": symbol(), "limit": number()})),
             summary: "Find the history of",
             subject: "symbol_id",
@@ -287,7 +312,7 @@ fn of_verification() -> Vec<Offer> {
 
 impl Offer {
     fn of_the_past(&self) -> bool {
-        ["search_history", "get_history_for_code", "smart_search"].contains(&self.name)
+        ["search_history", "get_history_for_code", "smart_search", "ask_knowledge"].contains(&self.name)
     }
 }
 
@@ -337,7 +362,7 @@ impl Tool for KnowledgeTool {
                     shelf.remember(&context.workspace)?;
                 }
                 shelf.ask(&context.workspace, |knowledge| {
-                    let view = View::new(knowledge, &context, now)?;
+                    let view = View::new(knowledge, &context, now)?.with_memory(shelf.memory());
                     (offer.answer)(&view, &input)
                 })
             });

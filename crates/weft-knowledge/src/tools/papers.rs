@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::answers::or_nothing;
-use super::view::{View, count, word};
+use super::view::{View, count, word, words};
 use crate::code::words::{cut_at, in_one_line};
 use crate::error::KnowledgeError;
 use crate::library::Paragraph;
@@ -82,7 +82,7 @@ pub(super) fn hop_retrieve(view: &View<'_>, input: &Value) -> Answered {
 pub(super) fn format_context(view: &View<'_>, input: &Value) -> Answered {
     let mut room = count(input, "max_tokens", USUAL_TOKENS).saturating_mul(LETTERS);
     let (mut parts, mut left_out) = (Vec::new(), Vec::new());
-    for id in words(input, "paragraph_ids") {
+    for id in words(input, "paragraph_ids", MOST_CLAIMS) {
         let found = told(view, view.knowledge.paragraphs(&id, None)?);
         if found.is_empty() {
             left_out.push(format!("{id} (not there)"));
@@ -121,7 +121,7 @@ pub(super) fn contradiction_check(view: &View<'_>, input: &Value) -> Answered {
 
 fn verified(view: &View<'_>, input: &Value, axis: Axis) -> Answered {
     let claims = claims(input);
-    let mut more = words(input, "paragraph_ids");
+    let mut more = words(input, "paragraph_ids", MOST_CLAIMS);
     if axis == Axis::Contradiction {
         // What speaks against a claim is seldom what it cites.
         for claim in &claims {
@@ -171,15 +171,6 @@ fn claims(input: &Value) -> Vec<Claim> {
         value => serde_json::from_value(value).ok(),
     };
     given.into_iter().filter_map(read).take(MOST_CLAIMS).collect()
-}
-
-fn words(input: &Value, name: &str) -> Vec<String> {
-    let list = input.get(name).and_then(Value::as_array).into_iter().flatten();
-    list.filter_map(Value::as_str)
-        .map(|word| word.trim().to_owned())
-        .filter(|word| !word.is_empty())
-        .take(MOST_CLAIMS)
-        .collect()
 }
 
 fn told(view: &View<'_>, found: Vec<Paragraph>) -> Vec<Paragraph> {

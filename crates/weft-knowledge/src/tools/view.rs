@@ -1,6 +1,7 @@
 //! What one call sees: the part of the knowledge that lies in its workspace and that it may read.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 use weft_tool::Context;
@@ -8,7 +9,8 @@ use weft_tool::Context;
 use crate::error::KnowledgeError;
 use crate::filter::Filter;
 use crate::graph::Neighbour;
-use crate::judgement::Conflict;
+use crate::history::Memory;
+use crate::judgement::{Conflict, Context as JudgedContext};
 use crate::knowledge::Knowledge;
 use crate::search::{Hit, Query};
 
@@ -21,6 +23,7 @@ pub(super) struct View<'a> {
     /// The workspace within the folder that is known, with a `/` at its end; empty where both are one.
     prefix: String,
     pub now: i64,
+    memory: Option<Arc<dyn Memory>>,
 }
 
 impl<'a> View<'a> {
@@ -29,7 +32,17 @@ impl<'a> View<'a> {
         let workspace = context.workspace.canonicalize().map_err(|_| nowhere())?;
         let inside = workspace.strip_prefix(knowledge.root()).ok().and_then(Path::to_str).ok_or_else(nowhere)?;
         let prefix = if inside.is_empty() { String::new() } else { format!("{inside}/") };
-        Ok(Self { knowledge, context, prefix, now })
+        Ok(Self { knowledge, context, prefix, now, memory: None })
+    }
+
+    pub fn with_memory(mut self, memory: Option<Arc<dyn Memory>>) -> Self {
+        self.memory = memory;
+        self
+    }
+
+    /// Where sessions and commits are read from.
+    pub fn memory(&self) -> Option<&dyn Memory> {
+        self.memory.as_deref()
     }
 
     /// A path as the workspace names it; nothing for what lies outside or may not be read.
@@ -40,7 +53,19 @@ impl<'a> View<'a> {
 
     /// The same for a place in the past too, which has none in the workspace.
     pub fn told_path<'p>(&self, path: &'p str) -> Option<&'p str> {
-        if path.starts_with("session:") { Some(path) } else { self.shown(path) }
+        if path.starts_with("session:") || path.starts_with("commit:") { Some(path) } else { self.shown(path) }
+    }
+
+    /// What the index calls a path that a hit was told under, with or without a line or paragraph.
+    pub fn known_path(&self, told: &str) -> Option<String> {
+        let told = told.trim().trim_start_matches("./");
+        if told.starts_with("session:") || told.starts_with("commit:") {
+            return Some(told.to_owned());
+        }
+        let path = told.split('#').next().unwrap_or_default();
+        let path = path.split_once(':').map_or(path, |(path, _)| path);
+        let known = format!("{}{path}", self.prefix);
+        self.shown(&known).map(|_| known.clone())
     }
 
     /// Whether both sides of a conflict may be read.
@@ -74,6 +99,19 @@ impl<'a> View<'a> {
             .collect())
     }
 
+    /// Leaves out of a context what may not be told, and names places as the workspace does.
+    pub fn keep_to_readable(&self, context: &mut JudgedContext) {
+        context.items.retain_mut(|item| match self.told_path(&item.hit.path) {
+            Some(path) => {
+                item.hit.path = path.to_owned();
+                true
+            }
+            None => false,
+        });
+        context.conflicts.retain(|conflict| self.may_tell(conflict));
+        context.tokens = context.items.iter().map(|item| item.tokens).sum();
+    }
+
     /// The addresses of paragraphs about this.
     pub fn near(&self, text: &str, limit: usize) -> Result<Vec<String>, KnowledgeError> {
         let filter = Filter { domains: vec![crate::Domain::Documents], ..self.filter(&Value::Null) };
@@ -97,6 +135,15 @@ impl<'a> View<'a> {
 
 pub(super) fn word<'v>(input: &'v Value, name: &str) -> Option<&'v str> {
     input.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
+}
+
+pub(super) fn words(input: &Value, name: &str, most: usize) -> Vec<String> {
+    let list = input.get(name).and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(Value::as_str)
+        .map(|word| word.trim().to_owned())
+        .filter(|word| !word.is_empty())
+        .take(most)
+        .collect()
 }
 
 pub(super) fn flag(input: &Value, name: &str) -> bool {

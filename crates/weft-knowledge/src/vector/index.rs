@@ -93,6 +93,22 @@ impl VectorIndex {
         self.len() == 0
     }
 
+    /// Who made the vectors in a folder, and of which dimension they are; nothing where there are none.
+    pub fn made_by(folder: &Path) -> Option<(String, usize)> {
+        Head::read(folder).ok().flatten().map(|head| (head.model, head.dimension))
+    }
+
+    /// Whether a chunk has a vector.
+    pub fn contains(&self, id: ChunkId) -> bool {
+        self.position(id).is_some()
+    }
+
+    /// Every chunk that has a vector.
+    pub fn ids(&self) -> impl Iterator<Item = ChunkId> + '_ {
+        let counts = |at: &usize| !self.removed.contains(ChunkId(*at as u64));
+        (0..self.records()).filter(counts).filter_map(|at| self.id(at)).map(ChunkId)
+    }
+
     /// The mark of the last commit; none if there was none.
     pub fn mark(&self) -> Option<u64> {
         self.head.mark

@@ -125,6 +125,11 @@ fn tables_of_the_version_before_are_brought_up() {
     let (knowledge, _) = world.index();
     drop(knowledge);
     let path = world.kept().join("knowledge.db");
+    let before = "DROP TABLE answer_sources; DROP TABLE answers; ALTER TABLE conflicts DROP COLUMN counts; \
+                  PRAGMA user_version = 2;";
+    rusqlite::Connection::open(&path).unwrap().execute_batch(before).unwrap();
+    drop(world.open());
+    rusqlite::Connection::open(&path).unwrap().execute_batch(before).unwrap();
     let older = "ALTER TABLE nodes DROP COLUMN page; ALTER TABLE nodes DROP COLUMN confidence; \
                  ALTER TABLE nodes DROP COLUMN verified; ALTER TABLE nodes DROP COLUMN warning; \
                  DROP TABLE provenance; DROP TABLE conflicts; DROP TABLE settled; PRAGMA user_version = 1;";

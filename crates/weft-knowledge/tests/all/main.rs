@@ -12,5 +12,6 @@ mod incremental;
 mod library;
 mod questions;
 mod ranking;
+mod renewal;
 mod repair;
 mod world;

@@ -89,6 +89,20 @@ impl Endpoint {
         self.send(request, auth, fixed)
     }
 
+    /// Sends a JSON body and reads the JSON that comes back. Failures are those of [`Endpoint::post`].
+    pub(super) async fn ask(
+        &self,
+        path: &str,
+        auth: Option<(HeaderName, HeaderValue)>,
+        body: Vec<u8>,
+        longest: usize,
+    ) -> Result<Vec<u8>, Failure> {
+        let request = self.client()?.post(format!("{}{path}", self.base_url)).body(body);
+        let request = request.header("content-type", "application/json").header("accept", "application/json");
+        let response = self.send(Ok(request), auth, &[]).await?;
+        self.read_up_to(response, longest).await
+    }
+
     /// Asks for a document. Failures are those of [`Endpoint::post`].
     pub(super) fn get(
         &self,

@@ -16,6 +16,7 @@ mod chat;
 mod chat_stream;
 mod check;
 mod draft;
+mod embeddings;
 mod forgotten;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -40,6 +41,7 @@ use weft_core::{Failure, FailureKind};
 
 pub use builtin::builtin_providers;
 pub use check::check_key;
+pub use embeddings::{Embeddings, Purpose};
 pub use secret::Secret;
 
 use crate::catalog::Catalog;

@@ -8,7 +8,7 @@ mod code;
 mod delete;
 mod diagnosed;
 mod edit;
-mod git;
+pub(crate) mod git;
 mod glob;
 mod jobs;
 mod list;

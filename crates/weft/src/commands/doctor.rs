@@ -48,7 +48,7 @@ pub async fn run() -> anyhow::Result<Exit> {
     let rows = providers::all(&home, &loaded.config);
     let sandboxed = sandbox(&home, &loaded.config);
     let web = web(&home, &loaded.config);
-    let knowledge = knowledge(&home);
+    let knowledge = knowledge(&home, &loaded.config);
     let servers = language_servers(&open::workspace()?, &loaded.config);
     section("Database", database(home, loaded));
     out::print(&[Line::new("Providers", BOLD)]);
@@ -92,7 +92,7 @@ pub fn sections(home: &Home, workspace: &Path) -> Vec<Section> {
         section("Providers", rows.iter().map(key).collect()),
         section("Sandbox", sandbox(home, &loaded.config)),
         section("Web", web(home, &loaded.config)),
-        section("Knowledge", knowledge(home)),
+        section("Knowledge", knowledge(home, &loaded.config)),
         section("Language servers", language_servers(workspace, &loaded.config)),
         section("Database", database(home.clone(), loaded)),
     ]
@@ -244,7 +244,15 @@ fn web(home: &Home, config: &weft_engine::Config) -> Vec<Finding> {
 }
 
 /// What finds meaning besides words.
-fn knowledge(home: &Home) -> Vec<Finding> {
+fn knowledge(home: &Home, config: &weft_engine::Config) -> Vec<Finding> {
+    match crate::far::chosen(home, config) {
+        Some(Ok(far)) => {
+            let words = "what is indexed and asked is sent there, without secrets";
+            return vec![Finding::Good(format!("searches find meaning with `{}`; {words}", far.name()))];
+        }
+        Some(Err(odd)) => return vec![Finding::Bad(plain_words(&odd))],
+        None => {}
+    }
     vec![match embed::open(&Places::within(&home.data).models) {
         Err(error) => Finding::Bad(plain_words(&as_sentence(&error.to_string()))),
         Ok(opened) => match opened.notice() {

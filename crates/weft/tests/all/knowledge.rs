@@ -258,3 +258,83 @@ fn the_health_of_code_is_told() {
     assert_eq!((&health["area"], &health["debt_count"]), (&json!("odd.py"), &json!(1)));
     world.weft(&["knowledge", "health", "nowhere"]).expect(1);
 }
+
+#[test]
+fn commits_are_a_part_of_the_past() {
+    let world = World::new(Vec::new());
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command
+            .args(["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false"])
+            .args(arguments);
+        let ran = command.current_dir(world.folder.path()).env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+    };
+    let write = |text: &str| std::fs::write(world.folder.path().join("parcel.py"), text).unwrap();
+    git(&["init", "-q"]);
+    write("def send_parcel():\n    return 1\n\n\ndef count_parcels():\n    return 1\n");
+    git(&["add", "."]);
+    git(&["commit", "-qm", "Begin with parcels"]);
+    write("def send_parcel():\n    return 1\n\n\ndef count_parcels():\n    return 2\n");
+    git(&["commit", "-qam", "Count two parcels instead of one"]);
+    // What the repository says to start is not started.
+    git(&["config", "core.fsmonitor", "touch started"]);
+    git(&["config", "log.showSignature", "true"]);
+    git(&["config", "gpg.program", "touch started"]);
+    world.weft(&["index"]).expect(0);
+    let rows = world.weft(&["graph", "history", "--json", "count_parcels"]).expect(0).events();
+    let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Count two parcels instead of one", "Begin with parcels"]);
+    assert_eq!(rows[0]["kind"], "commit");
+    let rows = world.weft(&["graph", "history", "--json", "send_parcel"]).expect(0).events();
+    let sure: Vec<bool> = rows.iter().map(|row| row["confidence"].as_f64().unwrap() > 0.9).collect();
+    assert_eq!(sure, [false, true], "the second commit did not touch its lines: {rows:?}");
+    let found = world.weft(&["search", "--json", "--domain", "history", "two parcels instead"]).expect(0).events();
+    assert!(found[0]["path"].as_str().unwrap().starts_with("commit:"), "{found:?}");
+    let started = || world.folder.path().join("started").exists();
+    assert!(!started());
+    write("def send_parcel():\n    return 3\n");
+    git(&["-c", "core.fsmonitor=false", "commit", "-qam", "Send three"]);
+    world.weft(&["graph", "history", "send_parcel"]).expect(0).says("Send three");
+    assert!(!started());
+}
+
+#[test]
+fn agents_ask_keep_and_put_down() {
+    let asked =
+        json!({"query": "How does handle_1 work?", "intent": "explain", "subject": "handle_1", "confidence": 0.9});
+    let kept = json!({"query": "How does handle_1 work?", "intent": "explain", "subject": "handle_1", "confidence": 0.9,
+                      "answer": "It hands on to handle_2.", "sources": ["m1.rs:2"]});
+    let note = json!({"content": "Storage\nWe use Cassandra for parcels.", "summary_type": "decision", "code_references": ["m1.rs", "nowhere.rs"]});
+    let world = World::new(vec![
+        call("request_tools", json!({"names": ["ask_knowledge", "keep_answer", "store_summary"]})),
+        call("keep_answer", kept),
+        call("ask_knowledge", asked.clone()),
+        call("store_summary", note),
+        text("Done."),
+        call("request_tools", json!({"names": ["ask_knowledge", "search_history"]})),
+        call("ask_knowledge", asked),
+        call("search_history", json!({"query": "storage", "kind": "decision"})),
+        text("Done."),
+    ]);
+    files(&world, 3);
+    world.weft(&["index"]).expect(0);
+    let outputs = |ran: &crate::world::Ran| -> Vec<String> {
+        let events = ran.events();
+        let finished = events.iter().filter(|event| event["type"] == "tool_finished");
+        finished.map(|event| event["output"]["text"].as_str().unwrap().to_owned()).collect()
+    };
+    let said = outputs(&world.weft(&["run", "--mode", "auto", "--json", "go"]).expect(0));
+    assert!(said[1].contains("It is kept until"), "{said:?}");
+    assert!(said[2].starts_with("It hands on to handle_2.") && said[2].contains("m1.rs"), "{said:?}");
+    assert!(
+        said[3].contains("[UNVERIFIED]") && said[3].contains("Cassandra") && said[3].contains("nowhere.rs"),
+        "{said:?}"
+    );
+    std::fs::write(world.folder.path().join("m1.rs"), "pub fn handle_1() {}\n").unwrap();
+    let said = outputs(&world.weft(&["run", "--mode", "auto", "--json", "again"]).expect(0));
+    assert!(!said[1].contains("It hands on"), "its source has changed: {said:?}");
+    assert!(said[2].contains("decision") && said[2].contains("Cassandra"), "{said:?}");
+    world.weft(&["knowledge", "conflicts"]).expect(0).says("The code counts");
+    world.weft(&["knowledge", "ask", "where is handle_2"]).expect(0).says("m2.rs:2").says("without a model");
+}

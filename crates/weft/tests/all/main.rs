@@ -17,6 +17,7 @@ mod bubblewrap;
 mod chat;
 mod clients;
 mod crash;
+mod embeddings;
 mod escapes;
 mod inquiries;
 mod jobs;

@@ -4,6 +4,7 @@
 //! and can be stopped.
 
 mod health;
+mod judgement;
 mod papers;
 mod views;
 
@@ -18,6 +19,7 @@ use utoipa::{IntoParams, ToSchema};
 use weft_knowledge::{DEEPEST, Direction, Domain, EdgeKind, Filter, Kind, Knowledge, KnowledgeError, Language, Shelf};
 
 pub use self::health::*;
+pub use self::judgement::*;
 pub use self::papers::*;
 use self::views::{Around, Found, LinkView, Neighbours, PassageView, StatusView};
 use super::blocking;
@@ -143,7 +145,7 @@ pub enum QuestionWord {
     Impact,
     /// Documents that speak of it.
     Docs,
-    /// Sessions that changed or spoke of it.
+    /// Sessions and commits that changed or spoke of it.
     History,
 }
 
@@ -182,6 +184,7 @@ pub async fn graph(
     if matches!(question, QuestionWord::History) {
         desk.remembered(&folder).await?;
     }
+    let memory = desk.knowledge.memory();
     let found = desk.known(folder, move |knowledge, _| {
         let symbol = &query.symbol;
         match question {
@@ -190,7 +193,7 @@ pub async fn graph(
             QuestionWord::Deps => knowledge.dependencies(symbol, depth),
             QuestionWord::Impact => knowledge.impact(symbol, depth),
             QuestionWord::Docs => knowledge.documents_about(symbol),
-            QuestionWord::History => knowledge.history(symbol),
+            QuestionWord::History => knowledge.history(symbol, memory.as_deref()),
         }
     });
     Ok(Json(Neighbours::of(found.await?)))

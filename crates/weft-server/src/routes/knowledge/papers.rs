@@ -150,7 +150,11 @@ pub async fn paragraph(
 #[serde(deny_unknown_fields)]
 pub struct VerifyIn {
     /// The sentences of an answer.
+    #[serde(default)]
     claims: Vec<ClaimIn>,
+    /// Instead of them, the answer as it is, with citations such as `[4.1]` or `[contract.md#4.1]`.
+    #[serde(default)]
+    text: Option<String>,
     /// More paragraphs to check against, by id.
     #[serde(default)]
     paragraphs: Vec<String>,
@@ -177,7 +181,16 @@ pub struct Verified {
     /// The share of obligations, amounts and orders that stayed as they were.
     relation: f32,
     contradictions: usize,
+    /// The sentences that were checked.
+    claims: Vec<ClaimView>,
     checks: Vec<CheckView>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ClaimView {
+    text: String,
+    /// The ids of the paragraphs that it cites.
+    cites: Vec<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -223,12 +236,15 @@ impl CheckView {
 #[utoipa::path(post, path = "/knowledge/verify", request_body = VerifyIn, responses((status = 200, body = Verified)), tag = "knowledge")]
 pub async fn verify(State(desk): State<SharedDesk>, Body(asked): Body<VerifyIn>) -> Answer<Json<Verified>> {
     let too_long = asked.claims.iter().any(|claim| claim.text.len() > LONGEST_CLAIM || claim.cites.len() > MOST_CLAIMS);
-    if asked.claims.len() > MOST_CLAIMS || asked.paragraphs.len() > MOST_CLAIMS || too_long {
+    let long_text = asked.text.as_ref().is_some_and(|text| text.len() > MOST_CLAIMS * LONGEST_CLAIM / 10);
+    if long_text || asked.claims.len() > MOST_CLAIMS || asked.paragraphs.len() > MOST_CLAIMS || too_long {
         return Err(Problem::bad("At most 500 sentences of 10,000 letters can be checked at once."));
     }
     let folder = desk.folder(asked.workspace.as_deref())?;
-    let claims: Vec<Claim> =
+    let mut claims: Vec<Claim> =
         asked.claims.into_iter().map(|claim| Claim { text: claim.text, cites: claim.cites }).collect();
+    claims.extend(asked.text.iter().flat_map(|text| verify::claims_in(text)).take(MOST_CLAIMS));
+    let told = claims.iter().map(|claim| ClaimView { text: claim.text.clone(), cites: claim.cites.clone() }).collect();
     let report = desk.known(folder, move |knowledge, _| knowledge.verify(&claims, &asked.paragraphs)).await?;
     let scores = report.scores;
     Ok(Json(Verified {
@@ -236,6 +252,7 @@ pub async fn verify(State(desk): State<SharedDesk>, Body(asked): Body<VerifyIn>)
         citation: scores.citation,
         relation: scores.relation,
         contradictions: scores.contradictions,
+        claims: told,
         checks: report.checks.into_iter().map(CheckView::of).collect(),
     }))
 }

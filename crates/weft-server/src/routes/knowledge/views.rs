@@ -62,7 +62,7 @@ pub struct ScoreParts {
 }
 
 impl KnowledgeHit {
-    fn of(hit: Hit) -> Self {
+    pub fn of(hit: Hit) -> Self {
         Self {
             path: hit.path,
             line: hit.line,
@@ -252,6 +252,10 @@ pub struct StatusView {
     disk_bytes: u64,
     /// What texts are made vectors by.
     model: String,
+    /// What they are to be made by from now on, where that is another one.
+    wanted_model: Option<String>,
+    /// Pieces of text that are found by their words alone for now.
+    without_meaning: u64,
     /// Both indexes have everything.
     up_to_date: bool,
     notices: Vec<String>,
@@ -277,6 +281,8 @@ impl StatusView {
             bytes: status.counts.bytes,
             disk_bytes: status.disk_bytes,
             model: status.model,
+            wanted_model: status.wanted,
+            without_meaning: status.without_meaning,
             up_to_date: status.up_to_date,
             notices,
             work: work.map(WorkView::of),
@@ -287,7 +293,7 @@ impl StatusView {
 
 #[derive(Serialize, ToSchema)]
 pub struct WorkView {
-    /// `index`, `rebuild` or `watch`.
+    /// `index`, `rebuild`, `renew` (vectors for another model) or `watch`.
     kind: String,
     running: bool,
     /// Files read; of a rebuild, pieces of text.
@@ -306,6 +312,7 @@ impl WorkView {
         let kind = match state.kind {
             WorkKind::Index => "index",
             WorkKind::Rebuild => "rebuild",
+            WorkKind::Renew => "renew",
             WorkKind::Watch => "watch",
         };
         Self {
@@ -336,6 +343,8 @@ pub struct ReportView {
     passed_count: usize,
     /// What could not be looked into.
     trouble: Vec<String>,
+    /// Why what is new is found by its words alone for now.
+    without_meaning: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -359,6 +368,7 @@ impl ReportView {
             passed: passed.collect(),
             passed_count,
             trouble: report.trouble.into_iter().take(MOST).collect(),
+            without_meaning: report.without_meaning,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! repository may not say, `run` runs it.
 
 mod arguments;
+pub(crate) mod past;
 mod repository;
 mod run;
 mod settings;

@@ -19,7 +19,7 @@ use super::settings::Settings;
 const LONGEST_LIST: usize = 4 * 1024 * 1024;
 
 /// What is inherited and would lead git elsewhere, or make it start something.
-const NOT_INHERITED: [&str; 22] = [
+pub(super) const NOT_INHERITED: [&str; 22] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_COMMON_DIR",

@@ -30,7 +30,8 @@ pub fn run(command: GraphCommand) -> anyhow::Result<Exit> {
         }
         GraphCommand::History(GraphArgs { symbol, json, .. }) => {
             remember(&mut knowledge);
-            (knowledge.history(&symbol)?, json, "No session here changed it or spoke of it.")
+            let commits = crate::past::Commits;
+            (knowledge.history(&symbol, Some(&commits))?, json, "No session or commit here changed it or spoke of it.")
         }
         GraphCommand::Link { from, to, json } => return link(&knowledge, &from, &to, json),
     };

@@ -115,6 +115,9 @@ fn show(report: &Report, args: &IndexArgs) -> anyhow::Result<()> {
             out::tell(&[named(&format!("and {} more; --verbose names all", passed.len() - shown), &look)]);
         }
     }
+    if let Some(why) = &report.without_meaning {
+        out::tell(&note(&plain_words(why), &look));
+    }
     for trouble in &report.trouble {
         out::tell(&note(&plain_words(&format!("Could not look into it: {trouble}")), &look));
     }

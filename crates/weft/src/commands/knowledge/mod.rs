@@ -24,7 +24,13 @@ use crate::show::rows::note;
 use crate::{open, out};
 
 fn places() -> Places {
-    Places::within(&Home::from_env().data)
+    let home = Home::from_env();
+    let here = open::workspace().unwrap_or_default();
+    let (places, odd) = open::places(&home, &open::settings_or_defaults(&home, &here).config);
+    if let Some(odd) = odd {
+        out::tell(&note(&plain_words(&odd), &out::look_stderr()));
+    }
+    places
 }
 
 /// What is known of a folder, or of the nearest one around it of which something is.
