@@ -104,4 +104,7 @@ inWorld('a command completes after /, an agent and a file after @', { files: COM
   await page.keyboard.press('Escape');
   assert.equal(await count(page, '[role=option]'), 0);
   assert.equal(await box.inputValue(), 'ask @gardener about @');
+  // A session of another agent than the usual one says so in the list.
+  const other = await world.api('sessions', { method: 'POST', body: JSON.stringify({ agent: 'gardener', content: [{ type: 'text', text: 'hello' }] }) });
+  await page.locator(`.entry[data-session="${other.id}"]`, { hasText: 'gardener · project' }).waitFor();
 });

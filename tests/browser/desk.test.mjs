@@ -137,7 +137,8 @@ inWorld('sessions are kept in order with labels in a tree, own statuses and save
   const dot = page.locator('.entry', { hasText: 'Two' }).locator('.pill', { hasText: 'work/urgent' }).locator('.label-dot');
   assert.equal(await dot.evaluate((mark) => getComputedStyle(mark).backgroundColor), 'rgb(179, 38, 30)');
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
-  assert.equal(await dot.evaluate((mark) => getComputedStyle(mark).backgroundColor), 'rgb(242, 139, 130)');
+  const drawn = await dot.elementHandle();
+  await page.waitForFunction((mark) => getComputedStyle(mark).backgroundColor === 'rgb(242, 139, 130)', drawn);
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   await page.locator('.entry', { hasText: 'Three' }).locator('.entry-menu').click({ force: true });
   await page.getByRole('menuitem', { name: /Status/ }).click();

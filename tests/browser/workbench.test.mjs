@@ -1,6 +1,6 @@
 // The workbench as people use it: first start, chat with tools, asks, trouble, two tabs, trace, files, keyboard, phone.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { barriers, closeBrowser, count, idle, inWorld, say, shoot, text } from './harness.mjs';
@@ -267,6 +267,46 @@ inWorld('a theme stays after a reload', {}, async (world) => {
   await page.reload();
   await page.getByRole('button', { name: 'Ocean' }).waitFor();
   assert.equal(await colour(), before);
+  // The workspace has its own, at once, on every page and after a reload; the app's comes back when it is taken off.
+  const rose = 'rgb(29, 21, 25)';
+  await page.getByLabel('Theme of this workspace').selectOption('Rose');
+  assert.equal(await colour(), rose);
+  await page.goto(`${world.origin}/`);
+  await say(page, 'hello');
+  await page.locator('.row-end').waitFor();
+  assert.equal(await colour(), rose);
+  await page.goto(`${world.origin}/settings/themes`);
+  await page.getByLabel('Theme of this workspace').selectOption('');
+  assert.equal(await colour(), before);
+});
+
+inWorld('what is allowed for a session is asked again in another, and what is always allowed is not', {}, async (world) => {
+  const page = await world.page();
+  const note = join(world.workspace, 'note.md');
+  const scope = async (name) => {
+    await page.getByRole('button', { name: 'Always…' }).click();
+    await page.getByRole('menuitem', { name }).waitFor();
+    if (name === 'For this session') await shoot(page, 'scopes', { phone: true });
+    await page.getByRole('menuitem', { name }).click();
+  };
+  const written = async (turn) => {
+    await page.locator('.row-end').nth(turn).waitFor();
+    assert.ok(existsSync(note), 'the note was not written');
+    rmSync(note);
+  };
+  await say(page, 'Please write it.');
+  await scope('For this session');
+  await written(0);
+  await say(page, 'Please write it.');
+  await written(1);
+  await page.goto(`${world.origin}/`);
+  await say(page, 'Please write it.');
+  await scope('Always in this workspace');
+  await written(0);
+  await page.goto(`${world.origin}/`);
+  await say(page, 'Please write it.');
+  await written(0);
+  assert.equal(await count(page, '[data-ask]'), 0);
 });
 
 inWorld('everything can be done with the keyboard', {}, async (world) => {
@@ -441,7 +481,9 @@ inWorld('an address that leads nowhere says so', {}, async (world) => {
   await text(page, 'No such page');
 });
 
-inWorld('hostile words stay words', { mode: 'auto' }, async (world) => {
+const EVIL_AGENT = { '.weft/agents/evil/AGENT.md': '---\nname: evil\ndescription: "<img src=x onerror=window.hacked = 11>"\n---\nYou are evil.\n' };
+
+inWorld('hostile words stay words', { mode: 'auto', files: EVIL_AGENT }, async (world) => {
   const page = await world.page();
   await say(page, 'hostile <img src=x onerror="window.hacked = 9"> please');
   await page.locator('.row-end').waitFor();
@@ -452,4 +494,28 @@ inWorld('hostile words stay words', { mode: 'auto' }, async (world) => {
   }
   assert.equal(await page.evaluate(() => window.hacked), undefined);
   assert.equal(await count(page, '.transcript script, .transcript .answer img[src^=http]'), 0);
+  // Everything that people, agents and files name: titles, labels, statuses, agents, what a search finds.
+  const evil = '<img src=x onerror="window.hacked = 10">';
+  const id = new URL(page.url()).pathname.split('/').pop();
+  const { statuses } = await world.api('views');
+  await world.api('views', { method: 'PUT', body: JSON.stringify({ views: [{ name: evil, view: 'inbox' }], statuses: [...statuses, { name: evil, category: 'open', icon: 'star', colour: statuses[0].colour }] }) });
+  await world.api(`sessions/${id}`, { method: 'PATCH', body: JSON.stringify({ title: evil, labels: [evil], flag: evil }) });
+  await page.goto(`${world.origin}/`);
+  await page.locator('.entry', { hasText: evil }).waitFor();
+  await page.getByRole('button', { name: 'Views and filters' }).click();
+  await page.getByRole('menuitem').filter({ hasText: evil }).first().waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Search all sessions').fill('hostile');
+  await page.locator('.hit', { hasText: evil }).first().waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('onerror');
+  await page.getByRole('option').filter({ hasText: evil }).first().waitFor();
+  for (const place of ['statuses', 'agents', 'audit', 'usage']) {
+    await page.goto(`${world.origin}/settings/${place}`);
+    await page.locator('.section h2').first().waitFor();
+    await page.getByText('Loading…').waitFor({ state: 'detached' });
+    if (place === 'agents') await page.getByText('window.hacked = 11').waitFor();
+  }
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  assert.equal(await count(page, 'img[src=x]'), 0);
 });

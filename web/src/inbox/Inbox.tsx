@@ -149,7 +149,7 @@ function SessionEntry({ row, now, current, deleted, onPick }: { row: SessionRow;
             <time className="meta">{age(row.updated_at, now)}</time>
           </span>
           <span className="row meta">
-            <span className="cut grow">{stands ? <StatusMark status={stands} /> : null}{row.flag ? `${row.flag} · ` : ''}{folderName(row.workspace)}{row.cost_usd > 0 ? ` · ${dollars(row.cost_usd)}` : ''}</span>
+            <span className="cut grow">{stands ? <StatusMark status={stands} /> : null}{row.flag ? `${row.flag} · ` : ''}{row.app === 'chat' ? '' : `${row.app} · `}{folderName(row.workspace)}{row.cost_usd > 0 ? ` · ${dollars(row.cost_usd)}` : ''}</span>
             {row.labels.slice(0, 2).map((label) => <span key={label} className="pill"><LabelDot name={label} />{label}</span>)}
           </span>
         </span>

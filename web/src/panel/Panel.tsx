@@ -143,11 +143,11 @@ function Usage({ view, events }: { view: View; events: SessionState['events'] })
       </dl>
       <h3 className="top">Rounds{view.from > 1 ? ' (those loaded)' : ''}</h3>
       {rounds.length === 0 ? <p className="muted">No model has answered yet.</p> : (
-        <table className="table">
+        <table className="table rounds">
           <thead><tr><th>Model</th><th>In</th><th>Out</th><th>Time</th><th>Cost</th></tr></thead>
           <tbody>
             {rounds.slice(-100).reverse().map((event) => (
-              <tr key={event.seq}><td className="cut">{event.spent.model}</td><td>{tokens(event.spent.usage.input)}</td><td>{tokens(event.spent.usage.output)}</td><td>{duration(event.spent.millis)}</td><td>{dollars(event.spent.cost / 1e9)}</td></tr>
+              <tr key={event.seq}><td className="cut" title={event.spent.model}>{event.spent.model}</td><td>{tokens(event.spent.usage.input)}</td><td>{tokens(event.spent.usage.output)}</td><td>{duration(event.spent.millis)}</td><td>{dollars(event.spent.cost / 1e9)}</td></tr>
             ))}
           </tbody>
         </table>

@@ -51,6 +51,7 @@ function OpenSession({ id }: { id: string }) {
   useEffect(() => {
     if (view?.workspace) wardrobe.enter(view.workspace);
   }, [view?.workspace]);
+  useEffect(() => () => wardrobe.enter(null), []);
   // What the person looks at is read.
   useEffect(() => {
     if (!view || running || document.hidden) return;

@@ -29,7 +29,7 @@ export function Usage() {
             <>
             {by === 'day' ? <Days rows={data.rows} size={size} shown={priced ? dollars : tokens} /> : null}
             <table className="table usage">
-              <thead><tr><th>{by}</th><th className="wide">{priced ? 'Cost' : 'Tokens'}</th><th>Cost</th><th>In</th><th>Out</th><th>Calls</th></tr></thead>
+              <thead><tr><th>{by}</th><th className="wide">{priced ? 'Cost, compared' : 'Tokens, compared'}</th><th>Cost</th><th>In</th><th>Out</th><th>Calls</th></tr></thead>
               <tbody>
                 {data.rows.map((row) => (
                   <tr key={row.key}>

@@ -6,6 +6,7 @@ import { stale } from '../api/client';
 import { api } from '../api/client';
 import { sessionChanged, useAsks, useVersion, useViews } from '../api/queries';
 import type { SessionRow } from '../api/types';
+import { wardrobe } from '../theme/theme';
 import { useOnline } from '../inbox/changes';
 import { Inbox } from '../inbox/Inbox';
 import { useCell } from './cell';
@@ -38,7 +39,11 @@ export function Shell() {
   const asks = useAsks().data?.asks ?? [];
   const path = useRouterState({ select: (state) => state.location.pathname });
   const statuses = useViews().data?.statuses ?? [];
+  const home = useVersion().data?.workspace;
 
+  useEffect(() => {
+    if (home) wardrobe.live(home);
+  }, [home]);
   useEffect(() => listenForKeys(), []);
   useEffect(() => setSheet(false), [path]);
   useEffect(() => {

@@ -7,6 +7,8 @@ export interface Worn {
   theme: string;
   brightness: Brightness;
   workspaces: Record<string, string>;
+  /** The workspace outside of any session, kept so that the page has its colours before the server is asked. */
+  home: string;
 }
 
 /** What is worn, and whether that is dark now. */
@@ -16,8 +18,9 @@ export interface Look {
 }
 
 const KEY = 'weft.theme';
-const PLAIN: Worn = { theme: 'Weft', brightness: 'system', workspaces: {} };
-let workspace = '';
+const PLAIN: Worn = { theme: 'Weft', brightness: 'system', workspaces: {}, home: '' };
+/** The workspace of the session that is shown. */
+let entered: string | null = null;
 let worn: Worn = read();
 export const look = cell<Look>({ worn, dark: false });
 
@@ -39,7 +42,7 @@ export function themeNamed(name: string): Theme {
 
 /** Paints, and tells whoever draws with colours of its own. */
 function paint() {
-  const theme = themeNamed(worn.workspaces[workspace] ?? worn.theme);
+  const theme = themeNamed(worn.workspaces[entered ?? worn.home] ?? worn.theme);
   const dark = isDark();
   const root = document.documentElement;
   (dark ? theme.dark : theme.light).forEach((colour, index) => root.style.setProperty(`--${COLOUR_NAMES[index]}`, colour));
@@ -54,11 +57,14 @@ export const wardrobe = {
     localStorage.setItem(KEY, JSON.stringify(worn));
     paint();
   },
-  /** The workspace whose own theme counts from now on. */
-  enter(path: string) {
-    if (path === workspace) return;
-    workspace = path;
+  /** A session of this workspace is shown; nothing: none is. */
+  enter(path: string | null) {
+    if (path === entered) return;
+    entered = path;
     paint();
+  },
+  live(home: string) {
+    if (home !== worn.home) this.wear({ home });
   },
   start() {
     paint();
