@@ -44,7 +44,7 @@ pub fn render(input: &Value) -> Value {
             citations.extend(section.cites.iter().map(|(id, claim)| citation(id, claim, &texts)));
         }
     } else {
-        document.push_str(&no_answer(answer, verify));
+        document.push_str(&no_answer(answer, verify, input.get("retrieve").unwrap_or(&Value::Null)));
     }
     if dropped > 0 {
         let what = if dropped == 1 { "1 statement was".to_owned() } else { format!("{dropped} statements were") };
@@ -267,7 +267,7 @@ fn citation(id: &str, claim: &str, texts: &Map<String, Value>) -> Value {
     json!({ "source_ref": field("cite"), "paragraph_id": id, "claim": claim, "source": field("source"), "line": field("line") })
 }
 
-fn no_answer(answer: &Value, verify: &Value) -> String {
+fn no_answer(answer: &Value, verify: &Value, retrieve: &Value) -> String {
     let mut text = String::from("\nThe documents do not answer this question.\n");
     let list = |name: &str| -> Vec<String> {
         let list = answer.get(name).and_then(Value::as_array).into_iter().flatten();
@@ -275,7 +275,14 @@ fn no_answer(answer: &Value, verify: &Value) -> String {
     };
     let nearest = list("nearest");
     if !nearest.is_empty() {
-        text.push_str(&format!("\nThe nearest paragraphs, which do not say it: {}.\n", nearest.join(", ")));
+        text.push_str("\nNothing fits it closely enough to be quoted as an answer. The nearest paragraphs:\n");
+    }
+    for cite in nearest {
+        let found = retrieve.get("paragraphs").and_then(Value::as_array).into_iter().flatten();
+        let mut found = found.filter(|one| one.get("cite").and_then(Value::as_str) == Some(cite.as_str()));
+        let words = found.find_map(|one| one.get("text")?.as_str()).unwrap_or_default();
+        let quoted: Vec<String> = words.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
+        text.push_str(&format!("\n**{cite}**\n\n{}\n", quoted.join("\n")));
     }
     if verify.get("status").and_then(Value::as_str) == Some("failed") {
         text.push_str("\nWhat was written did not hold against the sources, so it is not shown.\n");

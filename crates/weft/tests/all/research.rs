@@ -121,6 +121,9 @@ fn what_the_documents_do_not_answer_is_not_answered() {
     let world = offline();
     let ran = research(&world, &["What is the top speed of a zeppelin over Norwegian fjords?"]).expect(1);
     ran.says("The documents do not answer this question.");
+    // What comes nearest is shown to whoever wants to look, as what it is.
+    let near = research(&world, &["How much does Harbour House pay for each kilometre with a motorcycle?"]).expect(1);
+    near.says("Nothing fits it closely enough").says("**HHS 11.7**").says("> ");
     assert!(!ran.stdout.contains("## Citations"), "{ran:?}");
 }
 
