@@ -5,7 +5,7 @@
 //! inside, as the first process. Landlock, system call filters, limits and the care for the processes
 //! are then the helper's own, as ever. A ground cannot be shared: only who made such a world could join it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -23,6 +23,8 @@ use crate::policy::Network;
 /// Nowhere else: what anybody can put on a path would be no guard.
 const PLACES: [&str; 3] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/run/wrappers/bin/bwrap"];
 const ATTEMPTS: usize = 20;
+const OPEN: &str = "--bind";
+const READ_ONLY: &str = "--ro-bind";
 
 /// Bubblewrap, where only root can have put it.
 pub fn find() -> Option<PathBuf> {
@@ -153,33 +155,34 @@ fn arguments(order: &Order, sockets: &[PathBuf]) -> Result<Vec<OsString>, EnterE
     }
     world.say(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"]);
     for folder in mounts::own_temporary() {
-        world.bind("--bind", &policy.temp, Path::new(folder));
+        world.bind(OPEN, &policy.temp, Path::new(folder));
     }
     let covers = mounts::covers(policy);
     for folder in &covers {
         world.at("--tmpfs", folder);
     }
     for path in mounts::programs_there() {
-        world.bind("--ro-bind", &path, &path);
+        world.bind(READ_ONLY, &path, &path);
     }
     for (path, is_writable) in mounts::writable_and_protected(policy) {
         if is_writable {
-            world.bind("--bind", &path, &path);
+            world.bind(OPEN, &path, &path);
         } else {
             mounts::protect(&path, &policy.writable, &mut world)?;
         }
+    }
+    // Before what is hidden: this would bring out again what is hidden in them.
+    for folder in policy.quiet.iter().filter(|_| order.lasting) {
+        world.lay_read_only(folder)?;
     }
     for path in policy.unreadable.iter().filter(|path| !covers.contains(path)) {
         world.hide(path);
     }
     for path in &policy.readable {
-        world.bind("--ro-bind", path, path);
+        world.bind(READ_ONLY, path, path);
     }
     for folder in &covers {
         world.at("--remount-ro", folder);
-    }
-    for folder in policy.quiet.iter().filter(|_| order.lasting) {
-        world.lay_read_only(folder)?;
     }
     for socket in sockets {
         world.hide(socket);
@@ -192,7 +195,8 @@ fn arguments(order: &Order, sockets: &[PathBuf]) -> Result<Vec<OsString>, EnterE
 #[derive(Default)]
 struct World {
     words: Vec<OsString>,
-    laid: BTreeSet<PathBuf>,
+    /// What was laid, by where it lies: how, and what.
+    laid: BTreeMap<PathBuf, (&'static str, PathBuf)>,
 }
 
 impl World {
@@ -204,9 +208,9 @@ impl World {
         self.words.extend([how.into(), path.into()]);
     }
 
-    fn bind(&mut self, how: &str, from: &Path, to: &Path) {
+    fn bind(&mut self, how: &'static str, from: &Path, to: &Path) {
         self.words.extend([how.into(), from.into(), to.into()]);
-        self.laid.insert(to.to_owned());
+        self.laid.insert(to.to_owned(), (how, from.to_owned()));
     }
 
     /// A device cannot be opened where bubblewrap lays it, so this one covers any file.
@@ -216,7 +220,7 @@ impl World {
                 self.at("--tmpfs", path);
                 self.at("--remount-ro", path);
             }
-            Ok(_) => self.bind("--ro-bind", Path::new("/dev/null"), path),
+            Ok(_) => self.bind(READ_ONLY, Path::new("/dev/null"), path),
             Err(_) => {}
         }
     }
@@ -224,14 +228,21 @@ impl World {
 
 impl Mounting for World {
     fn lay_open(&mut self, folder: &Path) -> Result<(), EnterError> {
-        if !self.laid.contains(folder) {
-            self.bind("--bind", folder, folder);
+        let around = folder.ancestors().find_map(|around| self.laid.get_key_value(around));
+        // In what is read-only nothing can be moved away, and it has to stay read-only.
+        if around.is_some_and(|(path, (how, _))| path == folder || *how == READ_ONLY) {
+            return Ok(());
+        }
+        self.bind(OPEN, folder, folder);
+        // Bubblewrap takes a folder as it is outside, so what lies in this one already is laid once more.
+        for (path, (how, from)) in self.laid.iter().filter(|(path, _)| *path != folder && path.starts_with(folder)) {
+            self.words.extend([how.into(), from.into(), path.into()]);
         }
         Ok(())
     }
 
     fn lay_read_only(&mut self, path: &Path) -> Result<(), EnterError> {
-        self.bind("--ro-bind", path, path);
+        self.bind(READ_ONLY, path, path);
         Ok(())
     }
 }

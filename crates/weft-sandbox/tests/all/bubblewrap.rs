@@ -81,6 +81,21 @@ fn what_lasts_changes_no_git_folder_and_a_worktree_can_commit() {
     assert_eq!(world.run(Layers::ALL, commit), (Some(0), "one\n".to_owned()));
 }
 
+/// The folders around what is protected are laid as well, and must not undo what was laid before.
+#[test]
+fn what_is_protected_stays_so_beside_repositories() {
+    let Some(ground) = ground() else { return };
+    let world = World::on(&Rc::new(ground));
+    let line = "git init -q dots/repo && echo mine > dots/envrc && ln -s dots/envrc .envrc && \
+                git init -q .vscode/in/sub && printf '[submodule \"s\"]\\n\\tpath = .vscode/in/sub\\n' > .gitmodules";
+    assert_eq!(world.plain(line), (Some(0), String::new()));
+    for place in ["dots/envrc", ".vscode/in/new", ".vscode/in/sub/new"] {
+        let (code, output) = world.run(Layers::ALL, &format!("echo x > {place}"));
+        assert!(code == Some(1) && output.contains("Read-only file system"), "{place}: {output}");
+    }
+    assert_eq!(world.run(Layers::ALL, "echo x > dots/new && cat dots/new"), (Some(0), "x\n".to_owned()));
+}
+
 #[test]
 fn killing_the_group_ends_what_left_it() {
     let Some(ground) = ground() else { return };
