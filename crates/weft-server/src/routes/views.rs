@@ -53,7 +53,8 @@ pub struct ViewsIn {
     /// The colours of labels, by their whole names. A label without one has that of the next above it.
     #[serde(default)]
     colours: BTreeMap<String, Colour>,
-    /// Statuses that have another name now, from old to new: sessions that had the old one get the new one.
+    /// Statuses that have another name now, from old to new: sessions and views that have the old one get the
+    /// new one.
     #[serde(default, skip_serializing)]
     renamed: BTreeMap<String, String>,
 }
@@ -92,9 +93,14 @@ pub async fn show(State(desk): State<SharedDesk>) -> Answer<Json<ViewsOut>> {
 
 /// Save views and statuses
 #[utoipa::path(put, path = "/views", request_body = ViewsIn, responses((status = 200, body = ViewsOut)), tag = "sessions")]
-pub async fn keep(State(desk): State<SharedDesk>, Body(given): Body<ViewsIn>) -> Answer<Json<ViewsOut>> {
+pub async fn keep(State(desk): State<SharedDesk>, Body(mut given): Body<ViewsIn>) -> Answer<Json<ViewsOut>> {
     check(&given)?;
     rename(&desk, &given.renamed).await?;
+    for flag in given.views.iter_mut().filter_map(|view| view.flag.as_mut()) {
+        if let Some(new) = given.renamed.get(flag.as_str()) {
+            flag.clone_from(new);
+        }
+    }
     blocking(move || {
         let failed = |error: std::io::Error| Problem::failed(format!("The views cannot be saved: {error}."));
         let text = serde_json::to_string_pretty(&given).map_err(|error| Problem::failed(error.to_string()))?;
@@ -113,16 +119,19 @@ async fn rename(desk: &SharedDesk, renamed: &BTreeMap<String, String>) -> Answer
     let mut changes = Vec::new();
     // All are found before one is changed, so that two statuses can trade their names.
     for (old, new) in renamed {
-        let filter = MarkedFilter {
-            view: View::All,
-            flag: Some(old.clone()),
-            children: true,
-            limit: usize::try_from(i32::MAX).unwrap_or(usize::MAX),
-            ..MarkedFilter::default()
-        };
-        let desk = SharedDesk::clone(desk);
-        let found = blocking(move || desk.engine.store().marked(&filter)).await??;
-        changes.extend(found.into_iter().map(|marked| (marked.row.id, new.clone())));
+        // A deleted one may come back.
+        for view in [View::All, View::Deleted] {
+            let filter = MarkedFilter {
+                view,
+                flag: Some(old.clone()),
+                children: true,
+                limit: usize::try_from(i32::MAX).unwrap_or(usize::MAX),
+                ..MarkedFilter::default()
+            };
+            let desk = SharedDesk::clone(desk);
+            let found = blocking(move || desk.engine.store().marked(&filter)).await??;
+            changes.extend(found.into_iter().map(|marked| (marked.row.id, new.clone())));
+        }
     }
     for (session, flag) in changes {
         desk.engine.store().mark(session, MarkChange { flag: Some(Some(flag)), ..MarkChange::default() }).await?;

@@ -113,9 +113,10 @@ async fn a_status_says_whether_work_is_closed_and_sessions_follow_its_new_name()
     // The two trade their names, and what was done stays done.
     let traded = json!({
         "statuses": [{ "name": "Done", "category": "open" }, { "name": "Todo", "category": "closed" }],
-        "views": [], "renamed": { "Done": "Todo", "Todo": "Done" },
+        "views": [{ "name": "Finished", "flag": "Done" }], "renamed": { "Done": "Todo", "Todo": "Done" },
     });
     world.call("PUT", "views", traded).await.expect(200);
+    assert_eq!(world.get("views").await.json()["views"][0]["flag"], "Todo");
     assert_eq!(world.get(&format!("sessions/{one}")).await.json()["flag"], "Todo");
     assert_eq!(ids(world.get("sessions?where=closed").await.json()), [one]);
     assert_eq!(ids(world.get("sessions?flag=Done").await.json()), [two]);
