@@ -1,7 +1,7 @@
 //! What the server needs of this program: the same things the command line does, for a browser.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use weft_engine::{Home, Loaded, NetworkLog};
 use weft_mcp::Sources;
@@ -21,6 +21,9 @@ pub struct Program {
 impl Program {
     /// Sessions have what the settings say now with their next turn.
     fn renew_sources(&self) -> Result<(), String> {
+        // One after the other: what was read first must not be put in place last.
+        static RENEWING: Mutex<()> = Mutex::new(());
+        let _renewing = RENEWING.lock().unwrap_or_else(PoisonError::into_inner);
         let configs = self.sources()?.sources.all().iter().map(|source| source.config.clone()).collect();
         let gone = self.live.replace(configs);
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
