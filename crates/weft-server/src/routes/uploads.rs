@@ -50,7 +50,7 @@ pub async fn upload(
 }
 
 /// A file as it was handed over
-#[utoipa::path(get, path = "/uploads/{id}", params(("id" = String, Path)), responses((status = 200, content_type = "application/octet-stream", body = Vec<u8>)), tag = "uploads")]
+#[utoipa::path(get, path = "/uploads/{id}", params(("id" = String, Path)), responses((status = 200, content((Vec<u8> = "application/octet-stream"), (Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/gif"), (Vec<u8> = "image/webp")))), tag = "uploads")]
 pub async fn download(State(desk): State<SharedDesk>, Path(id): Path<String>) -> Answer<Response> {
     let (view, bytes) = blocking(move || desk.uploads.get(&id)).await??;
     let mut response = bytes.into_response();
