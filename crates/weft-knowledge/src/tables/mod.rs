@@ -152,7 +152,7 @@ impl Tables {
         Ok(Self { connection })
     }
 
-    /// How many transactions there were.
+    /// How many changes there were: a file replaced or removed is one.
     pub fn generation(&self) -> Result<u64> {
         let sql = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'generation'";
         Ok(unsigned(self.connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?))

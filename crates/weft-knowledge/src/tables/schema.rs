@@ -8,10 +8,10 @@ use crate::error::KnowledgeError;
 
 pub(crate) const VERSION: u32 = 3;
 
-/// `generation` counts the transactions. Each chunk knows the one that made it, and `gone` keeps the
-/// numbers of removed chunks until both indexes have heard of them: that is all an index needs to
-/// catch up. An edge names what it leads to and is resolved when it is asked for, so that a changed
-/// file never leaves a wrong edge in another one.
+/// `generation` counts the changes, of which a transaction may hold many. Each chunk knows the one that
+/// made it, and `gone` keeps the numbers of removed chunks until both indexes have heard of them: that is
+/// all an index needs to catch up. An edge names what it leads to and is resolved when it is asked for, so
+/// that a changed file never leaves a wrong edge in another one.
 const TABLES: &str = "
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE files (
