@@ -7,7 +7,7 @@ use super::{Conflict, ConflictKind, Provenance};
 use crate::chunk::Domain;
 use crate::error::KnowledgeError;
 use crate::filter::Filter;
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Knowledge, WriteLock};
 use crate::tables::NodeId;
 use crate::verify::{self, Source};
 
@@ -68,6 +68,8 @@ impl Knowledge {
 
     /// Says how a conflict was settled; false if there is none of this number.
     pub fn settle(&self, conflict: i64, resolution: &str, now: i64) -> Result<bool, KnowledgeError> {
+        // While an index is made its writer hardly ever lets go of the tables: say so at once.
+        let _lock = WriteLock::take(&self.folder)?;
         self.tables.settle(conflict, resolution, now)
     }
 
