@@ -11,6 +11,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, bail};
 
 const SAMPLE_EVERY: Duration = Duration::from_millis(2);
+/// How often two processes are compared before they count as two.
+const LOOKS: usize = 4;
 
 #[allow(clippy::disallowed_methods, reason = "a benchmark starts the programs that it measures")]
 pub fn command(program: impl AsRef<Path>) -> Command {
@@ -117,11 +119,15 @@ fn tree(root: u32) -> Vec<u32> {
 /// Until a process that is being started has become its program it lives in its parent's memory,
 /// which is not there twice.
 fn is_being_started(process: u32, parent: u32) -> bool {
-    let same = |what: &str| {
-        let of = |process: u32| std::fs::read(format!("/proc/{process}/{what}")).ok();
-        of(process).is_some_and(|text| Some(text) == of(parent))
-    };
-    same("cmdline") && same("statm")
+    let of = |process: u32, what: &str| std::fs::read(format!("/proc/{process}/{what}")).ok();
+    if of(process, "cmdline").is_none_or(|line| Some(line) != of(parent, "cmdline")) {
+        return false;
+    }
+    // What is in memory may change between two looks; looked at around the other, it tells.
+    (0..LOOKS).any(|_| {
+        let (before, its, after) = (of(parent, "statm"), of(process, "statm"), of(parent, "statm"));
+        its.is_some() && (its == before || its == after)
+    })
 }
 
 fn parent(process: u32) -> Option<u32> {
