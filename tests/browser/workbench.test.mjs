@@ -473,6 +473,33 @@ inWorld('a tab from before an upgrade is told to load again', {}, async (world) 
   await text(page, 'Weft was upgraded.');
 });
 
+inWorld('nothing jumps while a page loads or an answer comes', {}, async (world) => {
+  const page = await world.page();
+  await page.addInitScript(() => {
+    window.jumps = [];
+    new PerformanceObserver((list) => window.jumps.push(...list.getEntries().filter((entry) => !entry.hadRecentInput).map((entry) => entry.value))).observe({ type: 'layout-shift', buffered: true });
+  });
+  const still = async (place) => {
+    await page.waitForTimeout(600);
+    const jumped = await page.evaluate(() => window.jumps.reduce((sum, one) => sum + one, 0));
+    assert.ok(jumped < 0.01, `${place} jumps by ${jumped}`);
+  };
+  await page.goto(`${world.origin}/`);
+  await page.locator('[data-composer]').waitFor();
+  await still('the start');
+  await say(page, 'Please use tools.');
+  await page.locator('.row-end').waitFor();
+  await still('an answer');
+  await page.reload();
+  await page.locator('.row-end').waitFor();
+  await still('a session');
+  for (const place of ['research', 'knowledge', 'waiting', 'settings/models', 'settings/permissions', 'settings/usage', 'settings/audit']) {
+    await page.goto(`${world.origin}/${place}`);
+    await page.locator('h1').waitFor();
+    await still(place);
+  }
+});
+
 inWorld('an address that leads nowhere says so', {}, async (world) => {
   const page = await world.page();
   await page.goto(`${world.origin}/s/000000000000`);

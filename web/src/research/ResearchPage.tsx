@@ -55,7 +55,8 @@ export function ResearchPage() {
         <div className="start-inner">
           <p className="start-question">What do you want to know?</p>
           <Box text={question} setText={setQuestion} workspace={version?.workspace ?? ''} placeholder="Ask your documents" onFiles={() => toast.say('Add documents with `weft corpus add NAME FOLDER`.')} canSend={!busy && question.trim() !== ''} onSend={() => void start()} />
-          <div className="research-choices">
+          {/* Not before its words are there: what comes later would push the rest away. */}
+          <div className="research-choices" hidden={known.isPending}>
             <label>Corpus
               <select className="field" value={corpus} onChange={(event) => setChosen(event.target.value)}>
                 {(known.data?.corpora ?? []).map((one) => <option key={one.name} value={one.name}>{one.title || one.name}</option>)}
@@ -69,7 +70,7 @@ export function ResearchPage() {
             <label className="check"><input type="checkbox" checked={yes} onChange={(event) => setYes(event.target.checked)} /> Do not pause to ask me</label>
           </div>
           {known.isError ? <p className="meta">The corpora could not be listed. Load the page again.</p> : null}
-          <section className="first" aria-label="About research">
+          <section className="first" aria-label="About research" hidden={known.isPending || !version}>
             {version?.offline ? <p className="muted">Without a model the answer is put together from quotations. Each has its source, and nothing is rephrased.</p> : <p className="muted">It plans first and asks you before it spends much. Statements are checked against the paragraphs they cite; what does not hold is left out.</p>}
             {corpus === 'harbour' ? <div className="options">{EXAMPLES.map((example) => <button key={example} type="button" className="option" onClick={() => setQuestion(example)}>{example}</button>)}</div> : null}
             <p className="muted">Your own documents: <code>weft corpus add NAME FOLDER</code></p>

@@ -29,10 +29,10 @@ export function Models() {
           <>
             <Section title="Default model" says={<>New sessions use <code>{data.default}</code> unless they say otherwise.</>}><Settings prefixes={['model']} /></Section>
             <Section title="Providers">{data.providers.map((provider) => <OneProvider key={provider.name} provider={provider} />)}</Section>
+            <Section title="Budget" says="Nothing is sent to a model that would cost more than this."><Settings prefixes={['budget']} /></Section>
           </>
         )}
       </Page>
-      <Section title="Budget" says="Nothing is sent to a model that would cost more than this."><Settings prefixes={['budget']} /></Section>
     </>
   );
 }

@@ -45,6 +45,8 @@ function Where() {
 export function SettingsPage() {
   const { page } = useParams({ from: '/settings/$page' });
   const found = SETTINGS_PAGES.find((one) => one.id === page);
+  // Drawn whole: sections that fill up one after the other would push each other away.
+  const waits = useSettings().isPending && found !== undefined && WRITTEN.includes(found.id);
   // On a phone the pages are one row, and the one that is open may be beyond its edge.
   useEffect(() => {
     document.querySelector('.settings-nav .active')?.scrollIntoView({ inline: 'center', block: 'nearest' });
@@ -57,7 +59,7 @@ export function SettingsPage() {
         <nav className="settings-nav" aria-label="Settings">
           {SETTINGS_PAGES.map((one) => <Link key={one.id} to="/settings/$page" params={{ page: one.id }} className={one.id === page ? 'active' : ''} aria-current={one.id === page ? 'page' : undefined}>{one.name}</Link>)}
         </nav>
-        <div className="scroll"><div className="page" key={page}>{found ? CONTENT[found.id]() : <p>There is no such page of settings.</p>}{found && WRITTEN.includes(found.id) ? <Where /> : null}</div></div>
+        <div className="scroll"><div className="page" key={page}>{waits ? <p className="muted" role="status">Loading…</p> : found ? CONTENT[found.id]() : <p>There is no such page of settings.</p>}{found && WRITTEN.includes(found.id) ? <Where /> : null}</div></div>
       </div>
     </main>
   );
