@@ -114,6 +114,8 @@ test('conflicts are found and settled, an answer is checked, and code is judged'
     await page.getByRole('button', { name: 'Check it' }).click();
     await page.getByText(/checks hold\. Citations/).waitFor();
     await page.getByText(/checks fail/).waitFor();
+    // What holds is folded up, with its evidence in it.
+    await page.locator('details', { hasText: 'Visitors may enter on Mondays' }).first().locator('summary').click();
     await page.getByText('4.2 Visitors may enter on Mondays.').first().waitFor();
     assert.deepEqual(await barriers(page), []);
     await shoot(page, 'knowledge-verify');
