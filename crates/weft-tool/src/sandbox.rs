@@ -218,6 +218,13 @@ impl Sandbox {
         Ok(Plan::Fenced(Box::new(Fence { helper, order, base, blocked_before, absent })))
     }
 
+    /// What this machine's sandbox does not hold, once in a session, for whoever shows what a command
+    /// did: nobody should take it for a complete one.
+    pub fn shortfall(&self, session: SessionId) -> Option<String> {
+        let notice = self.support.get()?.notice(self.settings.mode)?;
+        locked(&self.told).insert(session).then(|| format!("[{notice}]"))
+    }
+
     /// The repositories in the workspace, which are looked for once in a turn.
     fn nested(&self, session: SessionId, workspace: &Path) -> Vec<PathBuf> {
         let latest = locked(&self.grounds).get(&session).and_then(|kept| kept.latest.upgrade());

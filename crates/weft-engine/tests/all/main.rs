@@ -8,6 +8,7 @@
     clippy::too_many_lines
 )]
 
+mod broker;
 mod leaving;
 mod mishaps;
 mod simulation;

@@ -21,13 +21,13 @@ impl Model for Listener {
     }
 }
 
-struct Place {
+pub struct Place {
     dir: tempfile::TempDir,
     listener: Arc<Listener>,
 }
 
 impl Place {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub fn new(files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("project")).unwrap();
         for (name, text) in files {
@@ -49,17 +49,21 @@ impl Place {
     }
 
     fn engine(&self) -> Engine {
+        self.engine_with(Clock::System)
+    }
+
+    pub fn engine_with(&self, clock: Clock) -> Engine {
         let home = Home::at(self.path("home"));
         let loaded = Loaded::read(&home, &self.path("project"), |_| None).unwrap();
         let mut setup = Setup::new(home, loaded.config);
-        setup.clock = Clock::System;
+        setup.clock = clock;
         setup.env = Arc::new(|_| None);
         setup.model = Some(Arc::clone(&self.listener) as Arc<dyn Model>);
         Engine::open(setup).unwrap()
     }
 
     /// The session after one turn.
-    async fn turn(&self, engine: &Engine, new: NewSession) -> weft_core::State {
+    pub async fn turn(&self, engine: &Engine, new: NewSession) -> weft_core::State {
         let session = engine.create(NewSession { workspace: self.path("project"), ..new }).unwrap();
         let mut watch = engine.watch(session);
         engine.submit(session, vec![UserPart::text("Hello?")], Delivery::Steer).await.unwrap();

@@ -131,6 +131,43 @@ async fn a_source_that_does_not_start_holds_up_no_turn_and_is_told_of_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_source_that_died_is_started_again_at_the_next_call() {
+    let world = hostile("dies in the middle");
+    world.ready().await;
+    for starts in 1..=3 {
+        let finished = world.call("mcp__it__go", json!({})).await;
+        assert!(failed(&finished) && finished.output.text.contains("out of memory"), "{}", finished.output.text);
+        assert_eq!(world.source().starts(), starts);
+    }
+}
+
+/// Time is moved by hand, and runs while a process is started.
+#[tokio::test]
+async fn a_source_that_does_not_start_is_tried_after_pauses_that_grow_to_a_limit() {
+    let backoff = Duration::from_secs(100);
+    let world = hostile_with(
+        "dies at the start",
+        Limits { backoff, longest_backoff: Duration::from_secs(350), ..limits() },
+        None,
+    );
+    for (tried, pause) in [(1, 100), (2, 200), (3, 350), (4, 350)] {
+        let died = world.source().connection().await.map(drop).unwrap_err();
+        assert!(died.to_string().contains("cannot find my settings"), "{died}");
+        assert_eq!(world.source().starts(), tried);
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(pause - 60)).await;
+        let resting = world.source().connection().await.map(drop);
+        assert!(
+            matches!(&resting, Err(SourceError::Resting { tries, seconds: 1..=60, .. }) if *tries == tried),
+            "after {tried} tries: {resting:?}"
+        );
+        tokio::time::advance(Duration::from_secs(60)).await;
+        tokio::time::resume();
+    }
+    assert_eq!(world.source().starts(), 4, "nothing is started while it rests");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_source_comes_later() {
     let limits = Limits { turn_wait: Duration::from_millis(100), connect: Duration::from_secs(20), ..limits() };
     let world = hostile_with("never introduces itself", limits, None);

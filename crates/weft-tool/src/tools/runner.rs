@@ -131,7 +131,7 @@ impl Runner {
         order: &Order,
     ) -> Result<(Arc<Job>, Option<String>), String> {
         let (fence, notice) = match self.plan(context, order).await? {
-            Plan::Fenced(fence) => (Some(fence.lasting()), None),
+            Plan::Fenced(fence) => (Some(fence.lasting()), self.sandbox.shortfall(context.session)),
             Plan::Plain { notice } => (None, notice),
         };
         let spec = Spec {
@@ -169,7 +169,7 @@ impl Runner {
         order: &Order,
     ) -> Result<(Ran, Option<String>), NotRun> {
         let (fence, notice) = match self.plan(context, order).await.map_err(NotRun::Plan)? {
-            Plan::Fenced(fence) => (Some(fence), None),
+            Plan::Fenced(fence) => (Some(fence), self.sandbox.shortfall(context.session)),
             Plan::Plain { notice } => (None, notice),
         };
         let spec = Spec {

@@ -94,3 +94,21 @@ fn one_that_may_not_either_is_not_used_and_what_is_missing_is_said() {
     corner.weft(&["sandbox", "status"]).expect(0).says("The sandbox is incomplete here (namespaces are not to be had");
     corner.weft(&["doctor"]).says("The sandbox is incomplete here");
 }
+
+/// The kernel gives no namespaces here: by default commands run in what there is of a sandbox, and that
+/// is said; with `required` nothing is run.
+#[test]
+fn where_a_sandbox_is_required_and_cannot_be_made_nothing_runs() {
+    for (setting, runs, words) in [
+        ("sandbox = \"on\"", true, "The sandbox is incomplete here"),
+        ("sandbox = \"required\"", false, "must run in a sandbox"),
+    ] {
+        let touch = call("shell", json!({"command": "touch made"}));
+        let Some(corner) = Corner::new(0o755, vec![touch, text("Done.")]) else { return };
+        corner.prepare(&format!("mkdir -p $WEFT_HOME && echo '{setting}' > $WEFT_HOME/config.toml"));
+        let ran = corner.weft(&["run", "--mode", "auto", "--json", "go"]);
+        assert_eq!(corner.world.folder.path().join("made").exists(), runs, "{setting}: {ran:?}");
+        let told = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(told.contains(words), "{setting}: {ran:?}");
+    }
+}

@@ -224,6 +224,38 @@ fn a_terminal_without_a_cursor_gets_a_line_at_a_time() {
     terminal.wait_for("left with 0");
 }
 
+/// What is no secret is sent once, when the person says so; the next one is held back again.
+#[test]
+fn what_looks_like_a_secret_is_sent_once_when_the_person_says_so() {
+    let world = World::new(vec![text("Sent whole."), text("Sent hidden.")]);
+    let Some(terminal) = Terminal::start_as(&world, "held-back", 240, 40, "dumb") else { return };
+    let enter = |words: &str| {
+        terminal.write(words);
+        terminal.keys(&["Enter"]);
+    };
+    let token = |letter: &str| format!("ghp_{}", format!("{letter}1B2c3D4e5F6").repeat(3));
+    // The chat also asks for a title, without tools.
+    let sent = || {
+        let requests = world.server.requests().into_iter().filter(|seen| seen.body["tools"].is_array());
+        requests.map(|seen| seen.body["messages"].to_string()).collect::<Vec<_>>()
+    };
+    terminal.wait_for(">");
+    enter(&format!("first {}", token("a")));
+    terminal.wait_for("`/anyway` sends it once");
+    assert_eq!(sent().len(), 0);
+    enter("/anyway");
+    terminal.wait_for("Sent whole.");
+    assert!(sent()[0].contains(&token("a")));
+    enter(&format!("second {}", token("b")));
+    crate::world::wait_until("the second to be held back", || {
+        (terminal.all().matches("sends it once").count() == 2).then_some(())
+    });
+    assert_eq!(sent().len(), 1);
+    enter("/redact");
+    terminal.wait_for("Sent hidden.");
+    assert!(sent()[1].contains("second") && !sent()[1].contains(&token("b")), "{}", sent()[1]);
+}
+
 #[test]
 fn a_terminated_chat_leaves_the_terminal_in_order() {
     let world = World::new(vec![text("x")]);

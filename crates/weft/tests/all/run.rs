@@ -1,5 +1,5 @@
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 use weft_script::{Behaviour, Fault, call, failure, text, thinking};
 
 use crate::world::{World, exists, finish, signal, types, wait_until};
@@ -25,6 +25,45 @@ fn the_first_request_is_small() {
     world.weft(&["run", "Say hi, step by step."]).expect(0);
     let body = world.server.requests()[0].body.to_string();
     assert!(body.len() < 5_900, "{} bytes: {body}", body.len());
+}
+
+/// Takes away where the provider is told to keep what came before, which moves on with every request.
+fn without_cache_marks(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.remove("cache_control");
+            fields.values_mut().for_each(without_cache_marks);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_cache_marks),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// A provider's cache holds what a request begins with: tools, then instructions, then messages.
+#[test]
+fn what_was_sent_is_sent_again_in_the_same_words_and_new_tools_come_last() {
+    let world = World::new(vec![
+        call("list", json!({})),
+        call("request_tools", json!({"names": ["move"]})),
+        call("move", json!({"from": "a.txt", "to": "b.txt"})),
+        text("Moved."),
+        text("Nothing else."),
+    ]);
+    std::fs::write(world.folder.path().join("a.txt"), "hi").unwrap();
+    world.weft(&["run", "--mode", "auto", "move it"]).expect(0);
+    world.weft(&["run", "--mode", "auto", "--continue", "and now?"]).expect(0);
+    let mut bodies: Vec<Value> = world.server.requests().into_iter().map(|request| request.body).collect();
+    bodies.iter_mut().for_each(without_cache_marks);
+    assert_eq!(bodies.len(), 5);
+    for (number, pair) in bodies.windows(2).enumerate() {
+        assert_eq!(pair[0]["system"], pair[1]["system"], "request {number}");
+        for part in ["tools", "messages"] {
+            let [before, after] = [&pair[0], &pair[1]].map(|body| body[part].as_array().unwrap());
+            assert!(after.starts_with(before), "{part} of request {number}: {before:?}\nare now {after:?}");
+        }
+    }
+    let tools = |body: &Value| body["tools"].as_array().unwrap().len();
+    assert_eq!(bodies.iter().map(|body| tools(body) - tools(&bodies[0])).collect::<Vec<_>>(), [0, 0, 1, 1, 1]);
 }
 
 #[test]

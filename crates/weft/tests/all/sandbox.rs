@@ -74,6 +74,21 @@ fn outside_is_not_entered_without_an_approval() {
 }
 
 #[test]
+fn outside_is_entered_after_a_yes_and_for_that_command_alone() {
+    let line = |name: &str| json!({"command": format!("echo out > $HOME/{name}"), "outside": true, "why": "to see"});
+    let world = World::new(vec![call("shell", line("there")), call("shell", line("again")), text("Done.")]);
+    if !is_complete(&world) {
+        return;
+    }
+    let asked = world.weft(&["run", "--mode", "auto", "go"]).expect(3);
+    asked.says("echo out > $HOME/there").says("to see");
+    let ask = world.weft(&["asks", "--json"]).expect(0).events()[0]["ask"]["id"].as_str().unwrap().to_owned();
+    world.weft(&["answer", &ask, "yes", "--resume"]).expect(3);
+    assert_eq!(std::fs::read_to_string(world.home.path().join("there")).unwrap(), "out\n");
+    assert!(!world.home.path().join("again").exists());
+}
+
+#[test]
 fn in_safe_mode_nothing_is_said_of_an_approval_that_cannot_come() {
     let world = World::new(vec![call("shell", json!({"command": "cat locked"})), text("Done.")]);
     if !is_complete(&world) {

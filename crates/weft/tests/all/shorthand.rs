@@ -53,6 +53,25 @@ fn a_command_file_and_a_skill_are_called_by_name() {
 }
 
 #[test]
+fn what_is_wrong_with_skills_and_agents_is_said() {
+    for (kind, file) in [("skill", "SKILL.md"), ("agent", "AGENT.md")] {
+        let world = World::new(vec![]);
+        let command = format!("{kind}s");
+        let good = format!(".weft/{command}/good/{file}");
+        write(&world, &good, "---\ndescription: Works\n---\nWork.");
+        world.weft(&[&command, "validate"]).expect(0).says("well formed.");
+        let bad = format!(".weft/{command}/bad/{file}");
+        write(&world, &bad, "---\ndescription: [\n---\nWork.");
+        let told = world.weft(&[&command, "validate"]).expect(1);
+        told.says(&bad);
+        assert!(!told.stdout.contains(&good), "{told:?}");
+        let listed = world.weft(&[&command, "list"]).expect(0);
+        listed.says("Works");
+        assert!(!listed.stdout.contains("bad"), "{listed:?}");
+    }
+}
+
+#[test]
 fn a_folder_is_not_a_command() {
     let world = World::new(vec![text("Fine.")]);
     world.weft(&["run", "/tmp is what?"]).expect(0).says("Fine.");

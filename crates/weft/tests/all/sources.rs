@@ -268,6 +268,33 @@ fn others_run_our_agents_and_read_their_sessions() {
 }
 
 #[test]
+fn others_use_our_tools_over_http_and_only_with_the_token() {
+    let world = World::new(vec![
+        call("request_tools", json!({"source": "there"})),
+        call("mcp__there__list", json!({})),
+        text("Seen."),
+    ]);
+    std::fs::write(world.folder.path().join("found.txt"), "x").unwrap();
+    let mut serving = world.command(&["mcp", "--http", "127.0.0.1:0"]);
+    let mut serving = serving.env("WEFT_MCP_TOKEN", SECRET).stdout(Stdio::piped()).spawn().unwrap();
+    let mut address = String::new();
+    BufReader::new(serving.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    let weft =
+        |arguments: &[&str]| crate::world::finish(world.command(arguments).env("THERE_TOKEN", SECRET).spawn().unwrap());
+    weft(&["sources", "add", "there", "--url", address.trim()]).expect(0);
+    weft(&["sources", "test", "there"]).expect(1);
+    weft(&["sources", "remove", "there"]).expect(0);
+    let header = "Authorization=Bearer ${THERE_TOKEN}";
+    weft(&["sources", "add", "there", "--url", address.trim(), "--header", header]).expect(0);
+    weft(&["sources", "test", "there"]).expect(0).says("`there` works: weft").says("mcp__there__run_agent");
+    weft(&["run", "--mode", "auto", "look"]).expect(0).says("Seen.");
+    let result = &world.server.requests()[2].last_results[0];
+    assert!(result.contains("found.txt"), "{result}");
+    serving.kill().unwrap();
+    serving.wait().unwrap();
+}
+
+#[test]
 fn other_machines_need_a_token() {
     let world = World::new(vec![]);
     world.weft(&["mcp", "--http", "0.0.0.0:0"]).expect(1).says("WEFT_MCP_TOKEN");
