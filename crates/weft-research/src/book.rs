@@ -165,14 +165,19 @@ impl Book {
         Ok(ranked.enumerate().map(|(place, paragraph)| (paragraph, 1.0 / (1.0 + place as f32 * 0.1))).collect())
     }
 
-    /// How alike in meaning each paragraph is to a text, compared with the usual one: nothing for that,
-    /// one for the same text. Empty where no model knows meanings.
-    pub fn likeness(&self, text: &str) -> Result<HashMap<&str, f32>, KnowledgeError> {
-        let found = self.look(text)?.meaning;
-        let usual = found.values().sum::<f32>() / found.len().max(1) as f32;
-        let share = |cosine: f32| (cosine - usual) / (1.0 - usual).max(f32::EPSILON);
-        let known = found.into_iter().filter_map(|(index, cosine)| Some((self.paragraphs.get(index)?, cosine)));
-        Ok(known.map(|(paragraph, cosine)| (paragraph.id.as_str(), share(cosine))).collect())
+    /// How alike each paragraph is to a text: in meaning, or in words where no model knows meanings.
+    pub fn likeness(&self, text: &str) -> Result<Likeness<'_>, KnowledgeError> {
+        let Looked { words, meaning } = self.look(text)?;
+        let by_id = |scores: HashMap<usize, f32>, share: &dyn Fn(f32) -> f32| -> HashMap<&str, f32> {
+            let known = scores.into_iter().filter_map(|(index, score)| Some((self.paragraphs.get(index)?, score)));
+            known.map(|(paragraph, score)| (paragraph.id.as_str(), share(score))).collect()
+        };
+        if meaning.is_empty() {
+            let best = words.values().copied().fold(f32::EPSILON, f32::max);
+            return Ok(Likeness::Words(by_id(words, &|score| score / best)));
+        }
+        let usual = meaning.values().sum::<f32>() / meaning.len() as f32;
+        Ok(Likeness::Meaning(by_id(meaning, &|cosine| (cosine - usual) / (1.0 - usual).max(f32::EPSILON))))
     }
 
     fn look(&self, text: &str) -> Result<Looked, KnowledgeError> {
@@ -248,6 +253,14 @@ impl Book {
 
 /// More than the paragraphs of most corpora; of larger ones, those that are nearest.
 const MOST_LOOKED_AT: usize = 5_000;
+
+/// How alike paragraphs are to a text, by their ids.
+pub enum Likeness<'a> {
+    /// Compared with the usual one: nothing for that, one for the same text.
+    Meaning(HashMap<&'a str, f32>),
+    /// Compared with the best.
+    Words(HashMap<&'a str, f32>),
+}
 
 /// The best score of each paragraph, by words and by meaning.
 #[derive(Default)]
