@@ -23,10 +23,12 @@ export function PaperCard({ session }: { session: string }) {
   const key = ['paper', session];
   const known = useQuery({ queryKey: key, queryFn: async () => (await api.get<{ paper: Paper | null }>(`sessions/${session}/research/paper`)).paper });
   const [shown, setShown] = useState<number | null>(null);
-  const changed = (paper: Paper) => client.setQueryData(key, paper);
+  // Asked again rather than taken from the answer: two of them can come in the other order.
+  const changed = () => client.invalidateQueries({ queryKey: key });
   const make = useMutation({ mutationFn: () => api.post<Paper>(`sessions/${session}/research/paper`, {}), onSuccess: changed, onError: toast.problem });
   const decide = useMutation({ mutationFn: ({ paper, item, decision }: { paper: string; item: string; decision: string }) => api.post<Paper>(`papers/${paper}/decisions`, { item, decision }), onSuccess: changed, onError: toast.problem });
   const paper = known.data;
+  const busy = make.isPending || decide.isPending;
   const text = useQuery({ queryKey: ['paper-text', paper?.paper, shown], enabled: paper != null && shown !== null, queryFn: () => api.get<Paper>(`papers/${paper?.paper ?? ''}`, { version: shown ?? undefined }) });
   return (
     <section aria-label="Paper">
@@ -38,7 +40,7 @@ export function PaperCard({ session }: { session: string }) {
             {paper.items.map((item) => (
               <li key={item.id} className="row">
                 <span className="grow cut" title={item.title}><strong>{item.id}</strong> {item.title}</span>
-                <select className="field" aria-label={`Decision on ${item.id}`} value={item.decision ?? ''} disabled={decide.isPending} onChange={(event) => decide.mutate({ paper: paper.paper, item: item.id, decision: event.target.value })}>
+                <select className="field" aria-label={`Decision on ${item.id}`} value={item.decision ?? ''} disabled={busy} onChange={(event) => decide.mutate({ paper: paper.paper, item: item.id, decision: event.target.value })}>
                   <option value="" disabled>open</option>
                   {DECISIONS.map((word) => <option key={word} value={word}>{word}</option>)}
                 </select>
@@ -47,12 +49,12 @@ export function PaperCard({ session }: { session: string }) {
           </ul>
           <p className="row wrap">
             {paper.versions.map((version) => <button key={version.number} type="button" className="button small" aria-pressed={shown === version.number} title={version.why || undefined} onClick={() => setShown(shown === version.number ? null : version.number)}>v{version.number}</button>)}
-            <button type="button" className="button small" disabled={make.isPending} onClick={() => make.mutate()}>Make the next version</button>
+            <button type="button" className="button small" disabled={busy} onClick={() => make.mutate()}>Make the next version</button>
           </p>
           {text.data?.text ? <div className="answer"><Markdown text={text.data.text.replace(/^<!--[^\n]*-->\n/, '')} /></div> : null}
         </>
       ) : (
-        <p><button type="button" className="button small" disabled={make.isPending || known.isPending} onClick={() => make.mutate()}>Keep it as a paper</button></p>
+        <p><button type="button" className="button small" disabled={busy || known.isPending} onClick={() => make.mutate()}>Keep it as a paper</button></p>
       )}
     </section>
   );

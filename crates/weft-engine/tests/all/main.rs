@@ -9,6 +9,7 @@
 )]
 
 mod broker;
+mod flow_simulation;
 mod leaving;
 mod mishaps;
 mod simulation;
