@@ -1,4 +1,4 @@
-//! Settings: defaults, then the project's file, the user's, the project's local one, and the
+//! How the settings are read: defaults, then the project's file, the user's, the project's local one, and the
 //! environment; later ones win.
 //!
 //! A file that is not TOML is an error that names the place. A single wrong field is a warning,

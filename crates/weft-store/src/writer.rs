@@ -1,5 +1,5 @@
-//! The one writer: takes everything that waits, writes it in one transaction, and answers only after
-//! the disk has it.
+//! Group commit: the one writer takes everything that waits, writes it in one transaction, and answers
+//! only after the disk has it.
 //!
 //! While one commit is being synced the next batch gathers, so that a thousand busy sessions share a
 //! sync and a lone one pays for exactly one. A job that is refused does not disturb its neighbours.

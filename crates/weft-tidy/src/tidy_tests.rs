@@ -153,3 +153,29 @@ fn modules_say_what_they_are() {
         .collect();
     report(&silent);
 }
+
+/// The API's description has one place for a name: of two things that are called the same, one would be
+/// described as the other.
+#[test]
+fn what_the_api_describes_has_names_of_its_own() {
+    let mut seen = std::collections::HashMap::new();
+    let mut problems = Vec::new();
+    for (path, text) in files(&[".rs"]).into_iter().filter(|(path, _)| path.starts_with("crates/weft-server/src/")) {
+        let lines: Vec<&str> = text.lines().collect();
+        let described = |line: &&str| line.contains("derive") && line.contains("ToSchema");
+        for index in (0..lines.len()).filter(|index| lines.get(*index).is_some_and(described)) {
+            let named = lines
+                .iter()
+                .skip(index)
+                .find_map(|line| line.split_once("struct ").or_else(|| line.split_once("enum ")).map(|(_, rest)| rest));
+            let name =
+                named.unwrap_or_default().split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
+            let place = format!("{path}:{}", index + 1);
+            if let Some(other) = seen.insert(name.to_owned(), place.clone()) {
+                problems.push(format!("{name} is described at {other} and at {place}"));
+            }
+        }
+    }
+    assert!(seen.len() > 20, "the search itself broke");
+    report(&problems);
+}

@@ -214,7 +214,9 @@ fn weights(class: Class) -> Weights {
     match class {
         Class::Locate => Weights { text: 1.0, vector: 0.3, names: 0.8, graph: 0.2 },
         Class::Pattern => Weights { text: 1.0, vector: 0.6, names: 0.4, graph: 0.2 },
-        Class::Explain | Class::General => Weights::default(),
+        // Who wants to understand wants the text; that something is called like a plain word tells little.
+        Class::Explain => Weights { names: 0.3, ..Weights::default() },
+        Class::General => Weights::default(),
     }
 }
 

@@ -34,7 +34,7 @@ pub struct ArtifactView {
     path: String,
     kind: KindWord,
     /// Oldest first.
-    versions: Vec<VersionView>,
+    versions: Vec<ArtifactVersionView>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -49,7 +49,7 @@ enum KindWord {
 
 /// An artifact as it was after a turn.
 #[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct VersionView {
+pub struct ArtifactVersionView {
     turn: u32,
     /// The event that says so.
     seq: u64,
@@ -85,7 +85,7 @@ pub async fn list(State(desk): State<SharedDesk>, Session(session): Session) -> 
     Ok(Json(ArtifactList { artifacts, more }))
 }
 
-fn version(artifact: &ArtifactView, version: &VersionView) -> Version {
+fn version(artifact: &ArtifactView, version: &ArtifactVersionView) -> Version {
     Version { tree: version.tree.clone(), path: artifact.path.clone() }
 }
 
@@ -110,7 +110,7 @@ fn artifacts_of(events: &[Recorded]) -> (Vec<ArtifactView>, u32) {
                         kind,
                         versions: Vec::new(),
                     });
-                    artifact.versions.push(VersionView {
+                    artifact.versions.push(ArtifactVersionView {
                         turn: changed.turn,
                         seq: recorded.seq,
                         at: recorded.at.0,
@@ -169,7 +169,7 @@ pub async fn content(
     let (artifacts, _) = artifacts_of(&events);
     let missing = || Problem::missing("This session has made no such file, or not in this turn.");
     let artifact = artifacts.iter().find(|artifact| artifact.path == query.path).ok_or_else(missing)?;
-    let wanted = |version: &&VersionView| query.turn.is_none_or(|turn| version.turn == turn);
+    let wanted = |version: &&ArtifactVersionView| query.turn.is_none_or(|turn| version.turn == turn);
     let wanted = version(artifact, artifact.versions.iter().rev().find(wanted).ok_or_else(missing)?);
     let workspace = desk.engine.state(session)?.workspace;
     let bytes = desk.engine.file_at(Path::new(&workspace), wanted).await?.ok_or_else(|| {

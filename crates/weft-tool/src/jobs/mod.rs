@@ -1,4 +1,4 @@
-//! Commands that run on while the model does something else. A job belongs to a session and to the
+//! Background jobs: commands that run on while the model does something else. A job belongs to a session and to the
 //! Weft that started it: it ends with that process (see `survivor`), with the session's deletion, or
 //! when it is stopped. Its output is on disk and bounded ([`log`]), it is on record for the case that
 //! Weft is killed ([`records`]), and its end is told to the model once ([`Jobs::news`]). Whether a

@@ -152,7 +152,7 @@ impl AskQuery {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct ContextView {
+pub struct ContextChoiceView {
     items: Vec<ContextItemView>,
     tokens: usize,
     budget: usize,
@@ -171,7 +171,7 @@ pub struct ContextItemView {
     hit: KnowledgeHit,
 }
 
-impl ContextView {
+impl ContextChoiceView {
     fn of(context: Context) -> Self {
         let items = context.items.into_iter().map(|item| ContextItemView {
             worth: item.worth,
@@ -191,8 +191,8 @@ impl ContextView {
 }
 
 /// The best of what is known that fits into so many tokens
-#[utoipa::path(get, path = "/knowledge/context", params(AskQuery), responses((status = 200, body = ContextView)), tag = "knowledge")]
-pub async fn context(State(desk): State<SharedDesk>, Query(query): Query<AskQuery>) -> Answer<Json<ContextView>> {
+#[utoipa::path(get, path = "/knowledge/context", params(AskQuery), responses((status = 200, body = ContextChoiceView)), tag = "knowledge")]
+pub async fn context(State(desk): State<SharedDesk>, Query(query): Query<AskQuery>) -> Answer<Json<ContextChoiceView>> {
     let folder = desk.folder(query.workspace.as_deref())?;
     let asked = query.asked(desk.knowledge.now())?;
     desk.remembered(&folder).await?;
@@ -200,7 +200,7 @@ pub async fn context(State(desk): State<SharedDesk>, Query(query): Query<AskQuer
         let query = weft_knowledge::Query { text: asked.question, filter: Filter::default(), limit: CANDIDATES, now };
         knowledge.context(&query, asked.budget)
     });
-    Ok(Json(ContextView::of(found.await?)))
+    Ok(Json(ContextChoiceView::of(found.await?)))
 }
 
 #[derive(Serialize, ToSchema)]
@@ -215,7 +215,7 @@ pub struct ResolvedView {
     text: String,
     /// What a kept answer was made from.
     sources: Vec<String>,
-    context: ContextView,
+    context: ContextChoiceView,
 }
 
 impl ResolvedView {
@@ -233,7 +233,7 @@ impl ResolvedView {
             origin: origin.to_owned(),
             text: found.text,
             sources: found.kept.map(|kept| kept.sources).unwrap_or_default(),
-            context: ContextView::of(found.context),
+            context: ContextChoiceView::of(found.context),
         }
     }
 }
