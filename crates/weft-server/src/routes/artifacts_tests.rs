@@ -37,7 +37,7 @@ fn shown(events: Vec<Event>) -> Vec<String> {
     let session = SessionId::from_random(1);
     let recorded: Vec<Recorded> =
         (1..).zip(events).map(|(seq, event)| Recorded { session, seq, at: Timestamp(5), event }).collect();
-    let turn = |version: &VersionView| format!("{}{}", version.turn, if version.undone { "-" } else { "" });
+    let turn = |version: &ArtifactVersionView| format!("{}{}", version.turn, if version.undone { "-" } else { "" });
     let line = |artifact: &ArtifactView| {
         format!("{}: {}", artifact.path, artifact.versions.iter().map(turn).collect::<Vec<_>>().join(" "))
     };
