@@ -243,9 +243,12 @@ pub struct Refused<'a> {
 }
 
 impl Engine {
-    /// Records a refusal that no session's log tells of.
+    /// Records a refusal that no session's log tells of. It is on disk before it is answered: who is refused
+    /// may end this process at once.
     pub fn note_refusal(&self, refused: &Refused<'_>) {
         note_refusal(self.audit(), self.clock().now(), refused);
+        // What cannot be written is told of by the writer itself.
+        let _ = self.audit().flush();
     }
 }
 
