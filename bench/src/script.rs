@@ -17,6 +17,8 @@ pub struct Script<'a> {
     /// The tool call of each round.
     pub call: &'a str,
     pub delay_ms: u64,
+    /// What it says in the end; the server's own words if left out.
+    pub text: Option<&'a str>,
 }
 
 pub struct Server {
@@ -55,6 +57,7 @@ impl Server {
         command
             .args(["--rounds", &script.rounds.to_string(), "--call", script.call])
             .args(["--delay-ms", &script.delay_ms.to_string()])
+            .args(script.text.map(|text| ["--text", text]).into_iter().flatten())
             .arg("--log")
             .arg(log.path())
             .stdin(Stdio::null())

@@ -30,7 +30,7 @@ impl Bench<'_> {
     }
 
     fn server(&self, program: &Program, rounds: usize) -> anyhow::Result<Server> {
-        Server::start(self.script, &Script { rounds, call: program.call(), delay_ms: 0 })
+        Server::start(self.script, &Script { rounds, call: program.call(), delay_ms: 0, text: None })
     }
 
     /// Start to first request in milliseconds, as often as asked. Warm runs share a home, and the

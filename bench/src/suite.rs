@@ -176,7 +176,7 @@ fn many_at_once(
     report: &mut Report,
 ) -> anyhow::Result<()> {
     let me = std::env::current_exe()?;
-    let script = Script { rounds: LOAD_ROUNDS, call: load::CALL, delay_ms: LOAD_DELAY_MS };
+    let script = Script { rounds: LOAD_ROUNDS, call: load::CALL, delay_ms: LOAD_DELAY_MS, text: None };
     let requests = sessions * (LOAD_ROUNDS + 1);
     let measure = |mut command: std::process::Command| -> anyhow::Result<bare::Outcome> {
         let server = Server::start(bench.script, &script)?;

@@ -249,7 +249,7 @@ inWorld('every page of the settings can be read by everybody', {}, async (world)
     const name = await links.nth(index).innerText();
     await links.nth(index).click();
     await page.locator('.section h2').first().waitFor();
-    await page.getByText('Loading…').waitFor({ state: 'detached' });
+    await page.waitForFunction(() => !document.body.innerText.includes('Loading…'));
     assert.equal(await count(page, '.page [role=alert]'), 0, `${name} failed: ${await page.locator('.page').innerText()}`);
     assert.deepEqual(await barriers(page), [], name);
     await shoot(page, `settings-${name.toLowerCase().replaceAll(' ', '-')}`);
@@ -540,7 +540,7 @@ inWorld('hostile words stay words', { mode: 'auto', files: EVIL_AGENT }, async (
   for (const place of ['statuses', 'agents', 'audit', 'usage']) {
     await page.goto(`${world.origin}/settings/${place}`);
     await page.locator('.section h2').first().waitFor();
-    await page.getByText('Loading…').waitFor({ state: 'detached' });
+    await page.waitForFunction(() => !globalThis.document.body.innerText.includes('Loading…'));
     if (place === 'agents') await page.getByText('window.hacked = 11').waitFor();
   }
   assert.equal(await page.evaluate(() => window.hacked), undefined);

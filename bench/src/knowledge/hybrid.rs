@@ -18,11 +18,13 @@ use crate::report::{Line, Unit};
 use crate::statistics::{median, p99};
 
 const PROGRAM_RUNS: usize = 20;
+const OPENINGS: usize = 5;
 
 /// What a process of its own found out about searching.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Searched {
     pub open_ms: f64,
+    pub first_ms: f64,
     pub times_ms: Vec<f64>,
     pub resident_kb: u64,
 }
@@ -36,28 +38,14 @@ pub fn hybrid(
     add: Add<'_>,
 ) -> anyhow::Result<()> {
     let folder = work.join("hybrid");
-    fs::create_dir_all(&folder)?;
-    let pieces = Pieces::new(collection);
-    let all: Vec<&str> = pieces.take(count).collect();
-    let mut bytes = 0;
-    for (number, pieces) in all.chunks(100).enumerate() {
-        // Numbered paragraphs are searched one by one, so there are as many chunks as pieces.
-        let one = |(paragraph, piece): (usize, &&str)| format!("{number}.{} {piece}\n\n", paragraph + 1);
-        let text: String = pieces.iter().enumerate().map(one).collect();
-        bytes += text.len();
-        fs::write(folder.join(format!("{number}.md")), text)?;
-    }
+    let all: Vec<&str> = Pieces::new(collection).take(count).collect();
+    let bytes = write(&all, &folder)?;
     let (knowledge, report) = indexed(work, &folder)?;
     anyhow::ensure!(report.passed.is_empty(), "not searched: {:?}", report.passed.first());
     let counts = knowledge.status()?.counts;
     drop(knowledge);
-    let mut command = process::command(&std::env::current_exe()?);
-    command.arg("knowledge-search").arg("--home").arg(work.join("home")).arg("--folder").arg(&folder);
-    let questions = work.join("questions");
     let texts: Vec<&str> = collection.questions.iter().take(500).map(|question| question.text.as_str()).collect();
-    fs::write(&questions, texts.join("\n"))?;
-    command.arg("--questions").arg(&questions);
-    let searched: Searched = serde_json::from_slice(&process::run(command)?.output.stdout)?;
+    let searched = in_another_process(work, &folder, &texts)?;
     let chunks = counts.chunks;
     let note = format!("{} questions, warm, opened in {}", texts.len(), Unit::Millis.show(searched.open_ms));
     add(Line::new(
@@ -100,6 +88,60 @@ pub fn hybrid(
         .note(note))
 }
 
+/// How long it takes until what is known of very many chunks can be asked, and the first answer comes.
+pub fn opening(collection: &Collection, work: &Path, count: usize, add: Add<'_>) -> anyhow::Result<()> {
+    let folder = work.join("opening");
+    let bytes = write(&Pieces::new(collection).take(count).collect::<Vec<_>>(), &folder)?;
+    let (knowledge, report) = indexed(work, &folder)?;
+    anyhow::ensure!(report.passed.is_empty(), "not searched: {:?}", report.passed.first());
+    let chunks = knowledge.status()?.counts.chunks;
+    drop(knowledge);
+    let texts: Vec<&str> = collection.questions.iter().take(100).map(|question| question.text.as_str()).collect();
+    let (mut open, mut first, mut warm, mut resident) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for _ in 0..OPENINGS {
+        let searched = in_another_process(work, &folder, &texts)?;
+        open.push(searched.open_ms);
+        first.push(searched.first_ms);
+        warm.extend(searched.times_ms);
+        resident = searched.resident_kb.max(resident);
+    }
+    let note = format!(
+        "tables, full text, vectors and model, {OPENINGS} processes, files in the page cache; the first answer took {} more, warm ones {} (99 % within {}); {} resident after {} questions; taken in at {:.1} MB per second",
+        Unit::Millis.show(median(&first)),
+        Unit::Millis.show(median(&warm)),
+        Unit::Millis.show(p99(&warm)),
+        Unit::Megabytes.show(resident as f64 / 1024.0),
+        texts.len(),
+        bytes as f64 / 1e6 / report.seconds
+    );
+    let what = format!("knowledge: opening the whole index of {chunks} chunks");
+    add(Line::new(what, Unit::Millis, median(&open)).goal(100.0).note(note))?;
+    Ok(fs::remove_dir_all(&folder)?)
+}
+
+/// Writes pieces as numbered paragraphs, which are searched one by one, so that there are as many chunks
+/// as pieces. How many bytes that is.
+fn write(pieces: &[&str], folder: &Path) -> anyhow::Result<usize> {
+    fs::create_dir_all(folder)?;
+    let mut bytes = 0;
+    for (number, pieces) in pieces.chunks(100).enumerate() {
+        let one = |(paragraph, piece): (usize, &&str)| format!("{number}.{} {piece}\n\n", paragraph + 1);
+        let text: String = pieces.iter().enumerate().map(one).collect();
+        bytes += text.len();
+        fs::write(folder.join(format!("{number}.md")), text)?;
+    }
+    Ok(bytes)
+}
+
+fn in_another_process(work: &Path, folder: &Path, texts: &[&str]) -> anyhow::Result<Searched> {
+    let mut command = process::command(&std::env::current_exe()?);
+    command.arg("knowledge-search").arg("--home").arg(work.join("home")).arg("--folder").arg(folder);
+    let questions = work.join("questions");
+    fs::write(&questions, texts.join("\n"))?;
+    command.arg("--questions").arg(&questions);
+    Ok(serde_json::from_slice(&process::run(command)?.output.stdout)?)
+}
+
 /// `weft search`, from the start of the program to its end.
 pub fn through_the_program(
     weft: &Path,
@@ -137,6 +179,7 @@ pub fn search(home: &Path, folder: &Path, questions: &Path) -> anyhow::Result<Se
         anyhow::ensure!(!answer.hits.is_empty(), "nothing found for {question:?}");
         Ok(begun.elapsed().as_secs_f64() * 1e3)
     };
+    let first_ms = questions.lines().next().map(ask).transpose()?.unwrap_or_default();
     for question in questions.lines().take(100) {
         ask(question)?;
     }
@@ -144,5 +187,5 @@ pub fn search(home: &Path, folder: &Path, questions: &Path) -> anyhow::Result<Se
     let status = fs::read_to_string("/proc/self/status")?;
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let resident_kb = resident.and_then(|line| line.split_whitespace().next()).context("no VmRSS")?.parse()?;
-    Ok(Searched { open_ms, times_ms, resident_kb })
+    Ok(Searched { open_ms, first_ms, times_ms, resident_kb })
 }

@@ -7,6 +7,7 @@
 mod beir;
 mod hybrid;
 mod others;
+mod peers;
 mod pieces;
 mod quality;
 mod sources;
@@ -38,6 +39,9 @@ pub struct Options {
     /// Source code to take in; cargo's own copies of what Weft is built from if none is given
     #[arg(long, env = "WEFT_SOURCES")]
     sources: Option<PathBuf>,
+    /// A Python with the packages of bench/others/requirements.txt, which are then measured too
+    #[arg(long)]
+    python: Option<PathBuf>,
     /// Leave what was made, to look into it
     #[arg(long)]
     keep: bool,
@@ -53,6 +57,8 @@ enum Part {
     Vectors,
     Million,
     Hybrid,
+    Opening,
+    Peers,
     Sources,
     Encoder,
 }
@@ -83,6 +89,12 @@ pub fn measure(options: &Options, weft: Option<&Path>, work: &Path, add: Add<'_>
     }
     if wanted(Part::Hybrid) {
         hybrid::hybrid(&collection, embedder.as_ref(), weft, work.path(), 100_000, add)?;
+    }
+    if wanted(Part::Opening) {
+        hybrid::opening(&collection, work.path(), 1_000_000, add)?;
+    }
+    if let Some(python) = options.python.as_deref().filter(|_| wanted(Part::Peers)) {
+        peers::measure(&collection, embedder.as_ref(), python, work.path(), 100_000, add)?;
     }
     if wanted(Part::Sources) {
         sources::measure(options.sources.as_deref(), weft, work.path(), add)?;

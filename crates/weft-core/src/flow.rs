@@ -87,6 +87,9 @@ pub struct StageCalls {
     pub stage: String,
     pub calls: Vec<ToolCall>,
     pub plan: Vec<Plan>,
+    /// Of a step that was stopped half-way: the events with what had come of it. Only the rest is called.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -211,6 +214,8 @@ pub enum Work {
     Calls {
         calls: Vec<ToolCall>,
         plan: Vec<Plan>,
+        /// Results of an earlier try that stay.
+        kept: Vec<u64>,
     },
     Finish(Box<Finish>),
     Fail {
@@ -317,6 +322,9 @@ pub struct Run {
     /// One of the last calls was stopped half-way.
     #[serde(default)]
     pub cut: bool,
+    /// What came of the calls of the next step when it was tried before, where not all of it holds.
+    #[serde(default)]
+    pub redo: Vec<u64>,
     pub paused: Option<Paused>,
     pub repairs: Vec<RepairUnit>,
     /// How often each unit was repaired.
@@ -359,6 +367,7 @@ impl Run {
             steps: Vec::new(),
             results: Vec::new(),
             cut: false,
+            redo: Vec::new(),
             paused: None,
             repairs: started.repairs.clone(),
             iterations: vec![0; started.repairs.len()],
@@ -414,7 +423,15 @@ impl Run {
             }
         }
         self.steps.clear();
+        self.redo.clear();
         self.at += 1;
+    }
+
+    /// The last step is to be done again, as far as nothing came of it.
+    fn redo_last(&mut self) {
+        if let Some(Step::Calls(results)) = self.steps.pop() {
+            self.redo = results;
+        }
     }
 
     /// What one of its events means for a run.
@@ -426,8 +443,8 @@ impl Run {
                 if self.paused.is_some() {
                     self.steps.clear();
                 } else if std::mem::take(&mut self.cut) {
-                    // Calls that were stopped are made again; what came before them stays done.
-                    self.steps.pop();
+                    // Calls that were stopped are made again; what was done before stays done.
+                    self.redo_last();
                 }
             }
             Event::TurnStarted(_) => self.aside = true,
@@ -439,7 +456,8 @@ impl Run {
             }
             Event::StageCalls(made) => {
                 self.calls = self.calls.saturating_add(u32::try_from(made.calls.len()).unwrap_or(u32::MAX));
-                self.results.clear();
+                self.results.clone_from(&made.kept);
+                self.redo.clear();
                 self.cut = false;
             }
             Event::ToolFinished(finished) => {
@@ -455,7 +473,7 @@ impl Run {
             Event::StageSkipped(_) => self.finish_stage(at, seq, StageStatus::Skipped),
             Event::StageFailed(failed) => {
                 if failed.redo {
-                    self.steps.pop();
+                    self.redo_last();
                 }
                 self.cut = false;
                 if let Some(stage) = self.stages.get_mut(self.at) {

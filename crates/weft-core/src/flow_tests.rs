@@ -127,6 +127,7 @@ impl World {
             1 => Work::Calls {
                 calls: vec![call(run.calls + 1, "read"), call(run.calls + 2, "read")],
                 plan: vec![plan.clone(), plan],
+                kept: Vec::new(),
             },
             _ => {
                 let pause = (run.at == 0).then(|| Pause {
@@ -345,7 +346,7 @@ fn calls_of_a_stage_count_for_the_limit_of_the_turn() {
         signature: None,
     };
     let plan = Plan { access: Access::Read, idempotent: true };
-    let work = Work::Calls { calls: vec![call(1), call(2)], plan: vec![plan.clone(), plan] };
+    let work = Work::Calls { calls: vec![call(1), call(2)], plan: vec![plan.clone(), plan], kept: Vec::new() };
     world.machine.step(Timestamp(9), Input::Staged(work)).unwrap();
     let events = world.machine.take_events();
     let refused =

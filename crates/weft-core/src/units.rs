@@ -40,6 +40,9 @@ impl Cost {
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
+    pub const fn percent(self, share: u64) -> Self {
+        Self(self.0 / 100 * share + self.0 % 100 * share / 100)
+    }
 }
 
 impl Add for Cost {

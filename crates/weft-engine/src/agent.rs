@@ -164,6 +164,14 @@ impl Agent {
         Ok(Self { of_project, role, ..agent })
     }
 
+    /// Whether this would be an agent.
+    pub(crate) fn check(name: &str, text: &str) -> Result<(), String> {
+        match Self::parse(name, text)?.prompt.is_empty() {
+            true => Err("it says nothing below its front matter".to_owned()),
+            false => Ok(()),
+        }
+    }
+
     /// Front matter between `---` lines, then the prompt.
     fn parse(name: &str, text: &str) -> Result<Self, String> {
         let (fields, prompt) = front_matter::read::<Fields>(text)?;

@@ -1,9 +1,9 @@
-//! How the settings are read: defaults, then the project's file, the user's, the project's local one, and the
-//! environment; later ones win.
+//! Where the settings are read, and in which order: defaults, the project's file, the user's, the project's
+//! local one, the environment; later ones win.
 //!
-//! A file that is not TOML is an error that names the place. A single wrong field is a warning,
-//! and that field is left out. A project's files come with other people's code, so they can narrow
-//! what agents may do but never widen it: no hooks, no providers, no budgets, no looser mode.
+//! A file that is not TOML is an error with its line, and so is a wrong value in what holds agents back
+//! ([`PROTECTS`]). Any other wrong setting is a warning, and is left out. A project's files come with other
+//! people's code, so they narrow what agents may do and never widen it.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use toml::{Table, Value};
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::{Spanned, Table, Value};
 use weft_core::{Cost, Limits, Mode, ModelName};
 use weft_model::{Catalog, Effort};
 use weft_tool::discover::Row;
@@ -96,6 +97,8 @@ pub struct KnowledgeSettings {
     pub embeddings: Option<ModelName>,
     /// How long the vectors of that model are, where it is not a known one or can give shorter ones.
     pub dimension: Option<usize>,
+    /// The model that puts the hits of `weft search --rerank` in order; the usual one if none is named.
+    pub rerank: Option<ModelName>,
 }
 
 /// A provider that is not built in, or other settings for one that is.
@@ -140,10 +143,69 @@ pub struct Loaded {
 pub enum ConfigError {
     #[error("{}:{line}:{column}: this settings file is not valid TOML: {message}. Mend it, or move it away", path.display())]
     Syntax { path: PathBuf, line: usize, column: usize, message: String },
+    #[error("{}:{line}:{column}: `{key}`: {reason}. Weft does not go on without it, because it limits what agents may do: mend it, or take it out", path.display())]
+    Unreadable { path: PathBuf, line: usize, column: usize, key: String, reason: String },
     #[error("cannot read the settings file {}: {source}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
     #[error("{variable} is set to `{value}`: {reason}")]
     Environment { variable: &'static str, value: String, reason: String },
+}
+
+/// What holds agents back. One of these that cannot be read must not count as not there.
+const PROTECTS: [&str; 6] = ["mode", "limits", "budget", "hooks", "permissions", "sandbox"];
+
+/// What projects cannot say at all.
+const ONLY_THE_USERS: [&str; 11] = [
+    "providers",
+    "keychain",
+    "hooks",
+    "budget",
+    "models",
+    "undo",
+    "sources",
+    "web",
+    "knowledge",
+    "project_tools",
+    "language_servers",
+];
+
+/// What a project says of these stands after what the user says.
+const FENCES: [&str; 3] = ["mode", "limits", "sandbox"];
+
+/// Why a setting is not taken.
+enum Wrong {
+    /// It says nothing that is understood, at this place in the file if that is known.
+    Unreadable { reason: String, at: Option<usize> },
+    /// It is understood, and not for this file to say.
+    NotHere(String),
+}
+
+impl From<String> for Wrong {
+    fn from(reason: String) -> Self {
+        Self::Unreadable { reason, at: None }
+    }
+}
+
+/// A settings file as it was read.
+struct File {
+    path: PathBuf,
+    text: String,
+}
+
+impl File {
+    /// A line and a column, for people.
+    fn place(&self, offset: usize) -> (usize, usize) {
+        let before = self.text.get(..offset.min(self.text.len())).unwrap_or_default();
+        let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+        (before.matches('\n').count() + 1, column)
+    }
+
+    fn settings(&self) -> Result<DeTable<'_>, ConfigError> {
+        DeTable::parse(&self.text).map(Spanned::into_inner).map_err(|error| {
+            let (line, column) = self.place(error.span().map_or(0, |span| span.start));
+            ConfigError::Syntax { path: self.path.clone(), line, column, message: error.message().trim().to_owned() }
+        })
+    }
 }
 
 /// Whose file it is, which decides what it may say.
@@ -166,22 +228,19 @@ impl Loaded {
     /// Reads all settings that apply in `workspace`. `env` looks up environment variables.
     pub fn read(home: &Home, workspace: &Path, env: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let mut loaded = Self::default();
-        let (project, user) = (workspace.join(".weft/config.toml"), home.config_file());
-        let local = workspace.join(".weft/local/config.toml");
-        let files = [(&project, read_table(&project)?), (&user, read_table(&user)?), (&local, read_table(&local)?)];
-        loaded.sources.extend(files.iter().filter(|(_, table)| table.is_some()).map(|(path, _)| (*path).clone()));
-        let [mut shared, own, private] = files.map(|(_, table)| table.unwrap_or_default());
-        // The project's preferences give way to the user's, but its fences stand after them.
-        let mut fences = Table::new();
-        for key in ["mode", "limits", "sandbox"] {
-            fences.extend(shared.remove(key).map(|value| (key.to_owned(), value)));
-        }
+        let [project, user, local] =
+            [workspace.join(".weft/config.toml"), home.config_file(), workspace.join(".weft/local/config.toml")]
+                .map(read_file);
+        let [project, user, local] = [project?, user?, local?];
+        loaded.sources.extend([&project, &user, &local].into_iter().flatten().map(|file| file.path.clone()));
         let mut loosest = Mode::default();
-        loaded.take(&project, Trust::Project, shared, &mut loosest);
-        loaded.take(&user, Trust::User, own, &mut loosest);
-        loaded.take(&project, Trust::Project, fences, &mut loosest);
+        let is_fence = |key: &str| FENCES.contains(&key);
+        // The project's preferences give way to the user's, but its fences stand after them.
+        loaded.take(project.as_ref(), Trust::Project, |key| !is_fence(key), &mut loosest)?;
+        loaded.take(user.as_ref(), Trust::User, |_| true, &mut loosest)?;
+        loaded.take(project.as_ref(), Trust::Project, is_fence, &mut loosest)?;
         loosest = loosest.stricter(loaded.config.mode);
-        loaded.take(&local, Trust::Project, private, &mut loosest);
+        loaded.take(local.as_ref(), Trust::Project, |_| true, &mut loosest)?;
         if let Some(text) = env("WEFT_MODEL").filter(|text| !text.is_empty()) {
             loaded.config.model = Some(parse_env("WEFT_MODEL", text)?);
         }
@@ -209,49 +268,67 @@ impl Loaded {
             inner = next;
         }
         inner.insert(last.to_owned(), value.clone());
-        loaded.take(Path::new("config.toml"), Trust::User, table, &mut Mode::default());
-        loaded.warnings.pop().map_or(Ok(()), Err)
+        let file = File { path: "config.toml".into(), text: table.to_string() };
+        let taken = loaded.take(Some(&file), Trust::User, |_| true, &mut Mode::default());
+        match (taken, loaded.warnings.pop()) {
+            (Err(ConfigError::Unreadable { reason, .. }), _) => Err(format!("`{key}`: {reason}")),
+            (Err(error), _) => Err(error.to_string()),
+            (Ok(()), Some(warning)) => Err(warning),
+            (Ok(()), None) => Ok(()),
+        }
     }
 
-    fn take(&mut self, path: &Path, trust: Trust, table: Table, loosest: &mut Mode) {
-        let names_mode = table.contains_key("mode");
-        for (key, value) in table {
-            if trust == Trust::Project
-                && matches!(
-                    key.as_str(),
-                    "providers"
-                        | "keychain"
-                        | "hooks"
-                        | "budget"
-                        | "models"
-                        | "undo"
-                        | "sources"
-                        | "web"
-                        | "knowledge"
-                        | "project_tools"
-                        | "language_servers"
-                )
-            {
-                self.warn(path, &key, "only your own settings may say this; it is left out");
+    /// Takes the settings of one file whose names are `wanted`.
+    fn take(
+        &mut self,
+        file: Option<&File>,
+        trust: Trust,
+        wanted: impl Fn(&str) -> bool,
+        loosest: &mut Mode,
+    ) -> Result<(), ConfigError> {
+        let Some(file) = file else { return Ok(()) };
+        let mut names_mode = false;
+        for (key, value) in file.settings()? {
+            let (start, key) = (key.span().start, key.into_inner());
+            if !wanted(&key) {
                 continue;
             }
-            if let Err(reason) = self.set(&key, value, trust, *loosest) {
-                self.warn(path, &key, &reason);
+            names_mode |= key == "mode";
+            let taken = match trust {
+                Trust::Project if ONLY_THE_USERS.contains(&&*key) => {
+                    Err(Wrong::NotHere("only your own settings may say this; it is left out".to_owned()))
+                }
+                Trust::Project | Trust::User => self.set(&key, value, trust, *loosest),
+            };
+            match taken {
+                Ok(()) => {}
+                Err(Wrong::NotHere(reason)) => self.warn(file, start, &key, &reason),
+                Err(Wrong::Unreadable { reason, at }) if PROTECTS.contains(&&*key) => {
+                    let (line, column) = file.place(at.unwrap_or(start));
+                    let (path, key) = (file.path.clone(), key.into_owned());
+                    return Err(ConfigError::Unreadable { path, line, column, key, reason });
+                }
+                Err(Wrong::Unreadable { reason, at }) => {
+                    self.warn(file, at.unwrap_or(start), &key, &format!("{reason}; it is left out"));
+                }
             }
         }
         if trust == Trust::User && names_mode {
             *loosest = self.config.mode;
         }
+        Ok(())
     }
 
-    fn set(&mut self, key: &str, value: Value, trust: Trust, loosest: Mode) -> Result<(), String> {
+    fn set(&mut self, key: &str, value: Spanned<DeValue<'_>>, trust: Trust, loosest: Mode) -> Result<(), Wrong> {
         let config = &mut self.config;
         match key {
             "model" => config.model = Some(typed(value)?),
             "mode" => {
                 let mode: Mode = typed(value)?;
                 if trust == Trust::Project && mode.stricter(loosest) != mode {
-                    return Err(format!("a project may not loosen the mode to `{mode}`; it is left out"));
+                    return Err(Wrong::NotHere(format!(
+                        "a project may not loosen the mode to `{mode}`; it is left out"
+                    )));
                 }
                 config.mode = mode;
             }
@@ -266,12 +343,11 @@ impl Loaded {
             "permissions" => {
                 let rules: PermissionSettings = typed(value)?;
                 if trust == Trust::Project && !rules.allow.is_empty() {
-                    return Err("a project may forbid and ask, but not allow; its rules are left out".to_owned());
+                    let why = "a project may forbid and ask, but not allow; its rules are left out";
+                    return Err(Wrong::NotHere(why.to_owned()));
                 }
-                // The others hold all the same.
-                let wrong = rules.check().map_err(|error| error.to_string());
+                rules.check().map_err(|error| error.to_string())?;
                 config.permissions.extend(rules);
-                wrong?;
             }
             "sandbox" => match (trust, typed::<SandboxSettings>(value)?) {
                 (Trust::User, settings) => config.sandbox = settings,
@@ -279,7 +355,8 @@ impl Loaded {
                     config.sandbox.mode = Setting::Required;
                 }
                 (Trust::Project, _) => {
-                    return Err("a project may only say `sandbox = \"required\"`; it is left out".to_owned());
+                    let why = "a project may only say `sandbox = \"required\"`; it is left out";
+                    return Err(Wrong::NotHere(why.to_owned()));
                 }
             },
             "undo" => config.undo = typed(value)?,
@@ -303,13 +380,14 @@ impl Loaded {
                 Catalog::with_user_models(&models).map_err(|error| error.to_string())?;
                 config.models = models;
             }
-            _ => return Err("there is no such setting; it is left out".to_owned()),
+            _ => return Err(Wrong::NotHere("there is no such setting; it is left out".to_owned())),
         }
         Ok(())
     }
 
-    fn warn(&mut self, path: &Path, key: &str, reason: &str) {
-        self.warnings.push(format!("{}: `{key}`: {}", path.display(), reason.trim()));
+    fn warn(&mut self, file: &File, offset: usize, key: &str, reason: &str) {
+        let (line, _) = file.place(offset);
+        self.warnings.push(format!("{}:{line}: `{key}`: {}", file.path.display(), reason.trim()));
     }
 }
 
@@ -347,8 +425,11 @@ fn language_servers(named: BTreeMap<String, LanguageServer>) -> Result<Vec<Langu
     Ok(servers)
 }
 
-fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {
-    value.try_into().map_err(|error: toml::de::Error| format!("{}; it is left out", error.message().trim()))
+fn typed<T: DeserializeOwned>(value: Spanned<DeValue<'_>>) -> Result<T, Wrong> {
+    T::deserialize(ValueDeserializer::from(value)).map_err(|error: toml::de::Error| Wrong::Unreadable {
+        reason: error.message().trim().to_owned(),
+        at: error.span().map(|span| span.start),
+    })
 }
 
 fn parse_env<T: std::str::FromStr<Err = String>>(variable: &'static str, value: String) -> Result<T, ConfigError> {
@@ -364,32 +445,26 @@ fn read_text(path: &Path) -> std::io::Result<String> {
     if !metadata.is_file() {
         return Err(std::io::Error::other("it is not a regular file. Move it away"));
     }
-    let mut text = String::new();
-    let read = std::fs::File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?;
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if read as u64 > LARGEST {
         return Err(std::io::Error::other("it is larger than 1 MB, which no settings are. Move it away"));
     }
-    Ok(text)
+    String::from_utf8(bytes).map_err(|error| {
+        let good = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+        std::io::Error::other(format!("line {line} is not UTF-8. Save it as UTF-8, or move it away"))
+    })
 }
 
-fn read_table(path: &Path) -> Result<Option<Table>, ConfigError> {
-    let text = match read_text(path) {
-        Ok(text) => text,
+fn read_file(path: PathBuf) -> Result<Option<File>, ConfigError> {
+    match read_text(&path) {
+        Ok(text) => Ok(Some(File { path, text })),
         Err(source) if matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
-            return Ok(None);
+            Ok(None)
         }
-        Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),
-    };
-    text.parse::<Table>().map(Some).map_err(|error| {
-        let offset = error.span().map_or(0, |span| span.start).min(text.len());
-        let before = text.get(..offset).unwrap_or_default();
-        ConfigError::Syntax {
-            path: path.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: before.chars().rev().take_while(|letter| *letter != '\n').count() + 1,
-            message: error.message().trim().to_owned(),
-        }
-    })
+        Err(source) => Err(ConfigError::Read { path, source }),
+    }
 }
 
 #[cfg(test)]

@@ -40,11 +40,42 @@ fn a_broken_file_is_named_with_its_line() {
 
 #[test]
 fn a_wrong_field_is_a_warning_and_the_rest_counts() {
-    let loaded = read(&[("home/config.toml", "mode = \"yolo\"\ncolour = 1\nmodel = \"a/b\"\n")], &[]).unwrap();
+    let loaded = read(&[("home/config.toml", "effort = \"yolo\"\ncolour = 1\nmodel = \"a/b\"\n")], &[]).unwrap();
     assert_eq!(loaded.config.model.unwrap().to_string(), "a/b");
-    assert_eq!(loaded.config.mode, Mode::Ask);
     assert_eq!(loaded.warnings.len(), 2, "{:?}", loaded.warnings);
-    assert!(loaded.warnings.iter().any(|warning| warning.contains("`mode`")));
+    assert!(loaded.warnings.iter().any(|warning| warning.contains("config.toml:1: `effort`")), "{:?}", loaded.warnings);
+    assert!(loaded.warnings.iter().any(|warning| warning.contains("config.toml:2: `colour`")), "{:?}", loaded.warnings);
+}
+
+/// Without them an agent could do more than the person meant.
+#[test]
+fn what_holds_agents_back_is_understood_or_nothing_is_done() {
+    for (text, place) in [
+        ("mode = \"saef\"\n", "config.toml:1:8: `mode`"),
+        ("model = \"a/b\"\nsandbox = \"requird\"\n", "config.toml:2:1: `sandbox`"),
+        ("[budget]\nmonth_usd = 1.0\nsession_usd = \"x\"\n", "config.toml:3:15: `budget`"),
+        ("[limits]\nroundz = 3\n", "config.toml:2:1: `limits`"),
+        ("[permissions]\nask = [\"run ls\"]\ndeny = \"run touch\"\n", "config.toml:3:8: `permissions`"),
+        ("[permissions]\ndney = [\"run touch\"]\n", "config.toml:2:1: `permissions`"),
+        ("[permissions]\ndeny = [\"rnu touch\"]\n", "config.toml:1:2: `permissions`"),
+        ("[[hooks]]\non = \"before_tol\"\ncommand = \"x\"\n", "config.toml:2:6: `hooks`"),
+    ] {
+        let error = read(&[("home/config.toml", text)], &[]).unwrap_err().to_string();
+        assert!(error.contains(place) && error.contains("mend it, or take it out"), "{text}: {error}");
+    }
+    for text in ["sandbox = \"requird\"\n", "[permissions]\ndeny = \"run touch\"\n"] {
+        assert!(read(&[("project/.weft/config.toml", text)], &[]).is_err(), "{text}");
+    }
+    let error = read(&[("home/config.toml", "model = \"a/b\"\n")], &[("WEFT_MODE", "yolo")]).unwrap_err();
+    assert!(error.to_string().contains("WEFT_MODE"), "{error}");
+}
+
+#[test]
+fn a_file_in_another_encoding_is_named_with_its_line() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("config.toml"), b"mode = \"ask\"\nagent = \"\xe9\"\n").unwrap();
+    let error = Loaded::read(&Home::at(dir.path()), &dir.path().join("project"), |_| None).unwrap_err();
+    assert!(error.to_string().contains("line 2 is not UTF-8"), "{error}");
 }
 
 #[test]

@@ -443,8 +443,11 @@ impl Driver {
             match self.shared.store.append(append.clone()).await {
                 Ok(()) => break,
                 Err(error @ (StoreError::Full | StoreError::Locked)) if tries < COMMIT_TRIES => {
+                    if tries == 0 {
+                        let words = format!("{error}. Trying again for a minute.");
+                        self.shared.publish(self.session, &Live::Notice(words.into()));
+                    }
                     tries += 1;
-                    self.shared.publish(self.session, &Live::Notice(format!("{error} Trying again.").into()));
                     tokio::time::sleep(COMMIT_PAUSE).await;
                 }
                 Err(error) => return Err(error.into()),

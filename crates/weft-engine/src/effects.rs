@@ -5,18 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use tokio::sync::mpsc;
+use tokio::sync::{broadcast, mpsc};
 use tokio::time::Instant;
 use weft_core::event::{RoundAnswered, Spent};
 use weft_core::{Failure, FailureKind, Input, Mode, SessionId, ToolCall, Usage};
-use weft_model::{Chunk, ChunkStream};
+use weft_model::gate::Scope;
+use weft_model::{Chunk, ChunkStream, GateNotice};
 use weft_tool::{Context, Finished, Guard};
 
 use crate::driver::Done;
 use crate::engine::{Shared, of_jobs};
 use crate::hooks::HookPoint;
 use crate::models::Chosen;
-use crate::watch::Piece;
+use crate::watch::{Live, Piece};
 
 /// What has been streamed is saved this often.
 const SAVE_EVERY: Duration = Duration::from_millis(250);
@@ -81,6 +82,11 @@ impl Listener {
     pub async fn listen(self, mut stream: ChunkStream, chosen: Arc<Chosen>) -> Input {
         let started = self.shared.clock.now();
         let mut partial = Partial::new(usize::MAX);
+        let mut notices = self.shared.gate.subscribe();
+        if let Some(wait_ms) = self.shared.gate.paused_ms(&chosen.name.provider) {
+            self.tell(&chosen, &GateNotice::Paused { provider: Arc::clone(&chosen.name.provider), wait_ms });
+        }
+        let mut answering = false;
         loop {
             if partial.is_due() {
                 partial.save(&self.shared, self.session, ROUND_KEY).await;
@@ -89,7 +95,15 @@ impl Listener {
                 biased;
                 chunk = stream.next() => chunk,
                 () = until(partial.due()) => continue,
+                Ok(notice) = notices.recv() => {
+                    // Who is being answered does not wait, whatever became of others.
+                    if !(answering && matches!(notice, GateNotice::Paused { .. })) {
+                        self.tell(&chosen, &notice);
+                    }
+                    continue;
+                }
             };
+            answering = true;
             let spent = |usage: Usage| chosen.spent(usage, self.shared.clock.now().millis_since(started));
             match chunk {
                 Some(Chunk::Text(text)) => {
@@ -103,16 +117,47 @@ impl Listener {
                 }
                 Some(Chunk::ToolDelta { .. }) => {}
                 Some(Chunk::Done(answer)) => {
+                    self.tell_of_budgets(&chosen, &mut notices);
                     let spent = spent(answer.usage);
                     return Input::Answered(self.answered(&chosen.guard, answer, spent));
                 }
                 Some(Chunk::Failed { failure, usage }) => {
+                    self.tell_of_budgets(&chosen, &mut notices);
                     return Input::CallFailed { failure, partial: partial.text, spent: usage.map(spent) };
                 }
                 None => {
                     let failure = Failure::new(FailureKind::StreamBroken, "The model's answer ended without an end.");
                     return Input::CallFailed { failure, partial: partial.text, spent: None };
                 }
+            }
+        }
+    }
+
+    /// What the gate says that whoever waits for this answer should hear.
+    fn tell(&self, chosen: &Chosen, notice: &GateNotice) {
+        let words = match notice {
+            GateNotice::Paused { provider, wait_ms } if *provider == chosen.name.provider => {
+                format!("{provider} is busy; this waits for {} s and then goes on by itself.", wait_ms.div_ceil(1_000))
+            }
+            GateNotice::BudgetLow { scope, used, limit } if concerns(scope, self.session, chosen) => {
+                format!("{scope} is nearly used up: {used} of {limit}. Nothing more is sent when it is reached.")
+            }
+            // Others' affairs, and what a call's own failure says.
+            GateNotice::Paused { .. }
+            | GateNotice::BudgetLow { .. }
+            | GateNotice::Resumed { .. }
+            | GateNotice::CircuitOpened { .. }
+            | GateNotice::CircuitClosed { .. }
+            | GateNotice::Preempted { .. } => return,
+        };
+        self.shared.publish(self.session, &Live::Notice(words.into()));
+    }
+
+    /// What an answer cost is settled just before its end is seen.
+    fn tell_of_budgets(&self, chosen: &Chosen, notices: &mut broadcast::Receiver<GateNotice>) {
+        while let Ok(notice) = notices.try_recv() {
+            if let GateNotice::BudgetLow { .. } = notice {
+                self.tell(chosen, &notice);
             }
         }
     }
@@ -133,6 +178,14 @@ impl Listener {
 
     fn stream(&self, piece: Piece<'_>) {
         self.shared.stream(self.session, piece);
+    }
+}
+
+fn concerns(scope: &Scope, session: SessionId, chosen: &Chosen) -> bool {
+    match scope {
+        Scope::Global => true,
+        Scope::Session(of) | Scope::Task(of, _) => *of == session,
+        Scope::Provider(provider) => *provider == chosen.name.provider,
     }
 }
 

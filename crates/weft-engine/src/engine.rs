@@ -163,7 +163,11 @@ impl Engine {
         let guard = Arc::new(Guard::new(registry, guard_config));
         let shared = Arc::new(Shared {
             hooks: Hooks::new(setup.config.hooks.clone(), secrets),
-            permissions: Permissions::new(setup.config.permissions.clone(), setup.home.permissions()),
+            permissions: Permissions::new(
+                setup.config.permissions.clone(),
+                setup.home.permissions(),
+                setup.home.folders(),
+            ),
             usual: Renewed::new(&setup.config),
             home: setup.home,
             config: setup.config,
@@ -430,13 +434,20 @@ impl Engine {
         self.send(session, Input::SetMode(mode)).await
     }
 
+    /// Who chooses a model wants it asked at once, however its provider fared before.
     pub async fn set_model(&self, session: SessionId, model: ModelName) -> Result<(), EngineError> {
         self.shared.models.check(&model)?;
+        self.shared.gate.reset(&model.provider);
         if let Some(seed) = self.shared.slots().get_mut(&session).and_then(|slot| slot.seed.as_mut()) {
             seed.started.model = model;
             return Ok(());
         }
         self.send(session, Input::SetModel(model)).await
+    }
+
+    /// Asks a provider again that was left alone because it failed or was busy: somebody has seen that it answers.
+    pub fn try_again(&self, provider: &str) {
+        self.shared.gate.reset(provider);
     }
 
     /// Other limits for the turn that is under way and those after it.

@@ -7,7 +7,7 @@
 //! otherwise. After something there is nothing left to refuse; then it is told.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -33,7 +33,13 @@ pub struct HookConfig {
     pub on_error: OnError,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+impl HookConfig {
+    fn fits(&self, point: HookPoint, tool: Option<&str>) -> bool {
+        self.on == point && (self.tool.is_none() || self.tool.as_deref() == tool)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnError {
     #[default]
@@ -89,7 +95,7 @@ pub struct Verdict {
 /// All hooks, cheap to share.
 #[derive(Clone)]
 pub struct Hooks {
-    hooks: Arc<[HookConfig]>,
+    hooks: Arc<RwLock<Arc<[HookConfig]>>>,
     secrets: Secrets,
 }
 
@@ -98,16 +104,21 @@ const ADDED_CAP: usize = 8 * 1024;
 
 impl Hooks {
     pub fn new(hooks: Vec<HookConfig>, secrets: Secrets) -> Self {
-        Self { hooks: hooks.into(), secrets }
+        Self { hooks: Arc::new(RwLock::new(hooks.into())), secrets }
+    }
+
+    /// Other hooks from now on; those that run go on.
+    pub fn renew(&self, hooks: Vec<HookConfig>) {
+        *self.hooks.write().unwrap_or_else(PoisonError::into_inner) = hooks.into();
     }
 
     /// Whether anything would run at `point` for `tool`.
     pub fn any(&self, point: HookPoint, tool: Option<&str>) -> bool {
-        self.matching(point, tool).next().is_some()
+        self.now().iter().any(|hook| hook.fits(point, tool))
     }
 
-    fn matching<'a>(&'a self, point: HookPoint, tool: Option<&'a str>) -> impl Iterator<Item = &'a HookConfig> {
-        self.hooks.iter().filter(move |hook| hook.on == point && (hook.tool.is_none() || hook.tool.as_deref() == tool))
+    fn now(&self) -> Arc<[HookConfig]> {
+        Arc::clone(&self.hooks.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub async fn prompt(&self, point: HookPoint, session: SessionId, workspace: &Path, text: &str) -> Verdict {
@@ -153,7 +164,7 @@ impl Hooks {
             fields.insert("workspace".to_owned(), json!(workspace));
         }
         let stdin = payload.to_string().into_bytes();
-        for hook in self.matching(point, tool) {
+        for hook in self.now().iter().filter(|hook| hook.fits(point, tool)) {
             let mut spec = Spec::new(Program::Line(hook.command.clone()), workspace);
             spec.stdin = Some(stdin.clone());
             spec.redaction = (self.secrets)();

@@ -40,7 +40,7 @@ struct Bundle {
     about: Option<&'static str>,
 }
 
-const BUNDLES: [Bundle; 9] = [
+const BUNDLES: [Bundle; 11] = [
     Bundle { name: "files", tools: &["apply_patch", "batch_write", "move", "delete", "preview_edit"], about: None },
     Bundle {
         name: "structure",
@@ -96,9 +96,44 @@ const BUNDLES: [Bundle; 9] = [
         about: Some("knowledge: search by meaning, who uses what"),
     },
     Bundle {
+        name: "history",
+        tools: &[
+            "search_history",
+            "find_patterns",
+            "find_failures",
+            "get_decisions",
+            "get_session_history",
+            "get_code_for_history",
+            "get_history_for_code",
+            "store_summary",
+        ],
+        about: Some("history: what sessions decided, planned, failed at; put down what you did"),
+    },
+    Bundle {
+        name: "advice",
+        tools: &[
+            "find_best_practices",
+            "find_papers",
+            "compare_approaches",
+            "synthesize_with_codebase",
+            "get_code_for_academic",
+            "get_history_for_academic",
+        ],
+        about: Some("advice: practices, papers, approaches"),
+    },
+    Bundle {
         name: "judgement",
-        tools: &["smart_search", "list_conflicts", "assess_codebase_health", "update_knowledge"],
-        about: Some("judgement: the best context for a budget, conflicts, health of code, a fresh index"),
+        tools: &[
+            "ask_knowledge",
+            "keep_answer",
+            "smart_search",
+            "list_conflicts",
+            "assess_codebase_health",
+            "update_knowledge",
+        ],
+        about: Some(
+            "judgement: answers asked for and kept, the best context for a budget, conflicts, health of code, a fresh index",
+        ),
     },
     Bundle {
         name: "evidence",

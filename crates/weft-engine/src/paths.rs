@@ -74,8 +74,12 @@ impl Home {
 
     /// What commands run in. No command sees these folders.
     pub fn sandbox(&self, settings: SandboxSettings) -> Sandbox {
-        let weft_home = vec![self.config.clone(), self.data.clone(), self.cache.clone(), self.state.clone()];
-        Sandbox::new(settings, SandboxPlaces { weft_home, temporary: self.state.join("tmp") })
+        Sandbox::new(settings, SandboxPlaces { weft_home: self.folders(), temporary: self.state.join("tmp") })
+    }
+
+    /// All of Weft's own.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        vec![self.config.clone(), self.data.clone(), self.cache.clone(), self.state.clone()]
     }
 
     /// Whole outputs of a session's tools.

@@ -56,13 +56,16 @@ struct Remembered {
 pub(crate) struct Permissions {
     settings: RwLock<PermissionSettings>,
     file: PathBuf,
+    /// Settings, database, audit log. No command sees them, so reading them with a tool is asked for.
+    own: Vec<PathBuf>,
     /// Held while the file is read and written.
     writing: Mutex<()>,
 }
 
 impl Permissions {
-    pub(crate) fn new(settings: PermissionSettings, file: PathBuf) -> Self {
-        Self { settings: RwLock::new(settings), file, writing: Mutex::new(()) }
+    /// `own`: Weft's own folders.
+    pub(crate) fn new(settings: PermissionSettings, file: PathBuf, own: Vec<PathBuf>) -> Self {
+        Self { settings: RwLock::new(settings), file, own, writing: Mutex::new(()) }
     }
 
     /// The person's settings have changed.
@@ -81,7 +84,16 @@ impl Permissions {
         let allowed = remembered.into_iter().chain(given);
         let allowed = allowed.filter_map(|text| Rule::parse(Decision::Allow, &text, workspace).ok());
         let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
-        Rules::new(settings.readable(workspace)).and(allowed)
+        let mut rules = self.about_own(workspace);
+        rules.extend(settings.readable(workspace));
+        Rules::new(rules).and(allowed)
+    }
+
+    /// Where people work in such a folder, it is theirs.
+    fn about_own(&self, workspace: &Path) -> Vec<Rule> {
+        let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        let folders = self.own.iter().map(real).filter(|own| !workspace.starts_with(own));
+        folders.flat_map(|folder| Rule::on_reading(Decision::Ask, &folder)).collect()
     }
 
     /// Keeps a yes for every later session in this workspace.

@@ -15,11 +15,11 @@ fn a_yes_for_good_holds_in_that_workspace_only_and_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config/permissions.toml");
     let grant = Grant::Rules { rules: vec!["run cargo test".to_owned()] };
-    let first = Permissions::new(PermissionSettings::default(), file.clone());
+    let first = Permissions::new(PermissionSettings::default(), file.clone(), Vec::new());
     first.remember(Path::new("/code/a"), &grant).unwrap();
     first.remember(Path::new("/code/a"), &grant).unwrap();
 
-    let later = Permissions::new(PermissionSettings::default(), file);
+    let later = Permissions::new(PermissionSettings::default(), file, Vec::new());
     assert!(allows(&later.rules(Path::new("/code/a"), &[]), "cargo test -q"));
     assert!(!allows(&later.rules(Path::new("/code/b"), &[]), "cargo test -q"));
     assert_eq!(later.load().workspaces.get("/code/a").unwrap().len(), 1, "kept once");
@@ -30,7 +30,7 @@ fn a_file_that_cannot_be_read_allows_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("permissions.toml");
     std::fs::write(&file, "workspaces = 3").unwrap();
-    let permissions = Permissions::new(PermissionSettings::default(), file);
+    let permissions = Permissions::new(PermissionSettings::default(), file, Vec::new());
     assert!(!allows(&permissions.rules(Path::new("/code/a"), &[]), "cargo test"));
 }
 
@@ -41,7 +41,7 @@ fn a_longer_rule_decides() {
         deny: vec!["run git push".to_owned()],
         ..PermissionSettings::default()
     };
-    let permissions = Permissions::new(settings, PathBuf::from("/nowhere/permissions.toml"));
+    let permissions = Permissions::new(settings, PathBuf::from("/nowhere/permissions.toml"), Vec::new());
     let rules = permissions.rules(Path::new("/code/a"), &[]);
     assert!(allows(&rules, "git push origin docs"));
     assert!(!allows(&rules, "git push origin main"));
@@ -52,7 +52,7 @@ fn a_file_that_cannot_be_read_is_not_written_over() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("permissions.toml");
     std::fs::write(&file, "workspaces = 3").unwrap();
-    let permissions = Permissions::new(PermissionSettings::default(), file.clone());
+    let permissions = Permissions::new(PermissionSettings::default(), file.clone(), Vec::new());
     let grant = Grant::Rules { rules: vec!["run make x".to_owned()] };
     assert!(permissions.remember(Path::new("/code/a"), &grant).is_err());
     assert_eq!(std::fs::read_to_string(file).unwrap(), "workspaces = 3");
@@ -65,7 +65,8 @@ fn one_bad_rule_takes_no_other_with_it() {
         ..PermissionSettings::default()
     };
     assert!(settings.check().is_err());
-    let rules = Permissions::new(settings, PathBuf::from("/nowhere/p.toml")).rules(Path::new("/code/a"), &[]);
+    let rules =
+        Permissions::new(settings, PathBuf::from("/nowhere/p.toml"), Vec::new()).rules(Path::new("/code/a"), &[]);
     let line = Line::parse("git push");
     assert_eq!(rules.decide(Deed::Run(line.commands.first().unwrap())).unwrap().decision, Decision::Deny);
 }

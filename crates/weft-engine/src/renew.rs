@@ -1,5 +1,5 @@
-//! Settings that take effect while Weft runs: what new sessions start with, and the person's rules. The
-//! rest (providers, budgets, hooks, the sandbox) is settled when the engine is opened.
+//! Settings that take effect while Weft runs: what new sessions start with, the person's rules and
+//! their hooks. The rest (providers, budgets, the sandbox) is settled when the engine is opened.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -39,5 +39,6 @@ impl Engine {
     pub fn renew(&self, config: &Config) {
         *self.shared.usual.0.write().unwrap_or_else(PoisonError::into_inner) = Usual::of(config);
         self.shared.permissions.renew(config.permissions.clone());
+        self.shared.hooks.renew(config.hooks.clone());
     }
 }

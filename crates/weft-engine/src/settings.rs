@@ -30,7 +30,7 @@ const fn in_file(name: &'static str) -> Setting {
 }
 
 /// Every setting.
-pub static SETTINGS: [Setting; 45] = [
+pub static SETTINGS: [Setting; 46] = [
     harmless("model", |config| json!(config.model)),
     harmless("mode", |config| json!(config.mode)),
     harmless("agent", |config| json!(config.agent)),
@@ -74,6 +74,7 @@ pub static SETTINGS: [Setting; 45] = [
     in_file("web.search.key_env"),
     shown("knowledge.embeddings", |config| json!(config.knowledge.embeddings)),
     shown("knowledge.dimension", |config| json!(config.knowledge.dimension)),
+    shown("knowledge.rerank", |config| json!(config.knowledge.rerank)),
     in_file("project_tools"),
     in_file("language_servers.NAME.FIELD"),
 ];

@@ -185,6 +185,11 @@ impl SkillTool {
 }
 
 impl Skill {
+    /// Whether this would be a skill, and what it would be called.
+    pub(crate) fn check(folder: &Path, text: &str) -> Result<String, String> {
+        parse(folder, text, false).map(|skill| skill.name)
+    }
+
     pub(crate) fn whole(&self) -> String {
         let files = self.files();
         let more = if files.is_empty() { String::new() } else { format!("\n\nIts files: {}", files.join(", ")) };

@@ -1,6 +1,7 @@
 //! Looking on while a session works.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::mpsc;
 use weft_core::{CallId, Event, Recorded, SessionId, Timestamp};
@@ -41,13 +42,17 @@ pub enum Live {
     Lagged,
 }
 
-/// How far a watcher may fall behind.
+/// How far a watcher may fall behind: so many pieces, and so many letters in them. One piece of a
+/// command's output can be thousands of letters long, and there may be hundreds of watchers.
 const WATCH_BUFFER: usize = 4_096;
+const WATCH_BYTES: usize = 2 * 1024 * 1024;
 
 /// A place at the window of one session.
 #[derive(Debug)]
 pub struct Watch {
     pub(crate) inbox: mpsc::Receiver<Live>,
+    /// How much text waits in the inbox.
+    waiting: Arc<AtomicUsize>,
     pub(crate) closed: bool,
     /// The last event that had been shown when the watcher came.
     pub(crate) since: u64,
@@ -63,13 +68,52 @@ impl Watch {
     /// The next thing to show; `None` when the engine is gone.
     pub async fn next(&mut self) -> Option<Live> {
         match self.inbox.recv().await {
-            Some(live) => Some(live),
+            Some(live) => {
+                self.waiting.fetch_sub(live.weight(), Ordering::Relaxed);
+                Some(live)
+            }
             None if self.closed => None,
             None => {
                 self.closed = true;
                 Some(Live::Lagged)
             }
         }
+    }
+}
+
+impl Live {
+    /// The text that it alone holds. Events are shared by all who look on.
+    fn weight(&self) -> usize {
+        match self {
+            Self::Text(text)
+            | Self::Thinking(text)
+            | Self::ToolOutput { text, .. }
+            | Self::ToolPartial { text, .. }
+            | Self::Notice(text)
+            | Self::Broken(text) => text.len(),
+            Self::Partial { text, thinking } => text.len() + thinking.len(),
+            Self::Event(_) | Self::ToolBegun { .. } | Self::Lagged => 0,
+        }
+    }
+}
+
+/// The other end of a [`Watch`].
+#[derive(Debug)]
+struct Watcher {
+    inbox: mpsc::Sender<Live>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Watcher {
+    /// Whether it kept up. One piece is taken however long it is.
+    fn show(&self, live: Live) -> bool {
+        let weight = live.weight();
+        let before = self.waiting.fetch_add(weight, Ordering::Relaxed);
+        let shown = (before == 0 || before + weight <= WATCH_BYTES) && self.inbox.try_send(live).is_ok();
+        if !shown {
+            self.waiting.fetch_sub(weight, Ordering::Relaxed);
+        }
+        shown
     }
 }
 
@@ -84,7 +128,7 @@ pub(crate) enum Piece<'a> {
 /// The window of a session: who looks through it, and what they have been shown.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
-    watchers: Vec<mpsc::Sender<Live>>,
+    watchers: Vec<Watcher>,
     /// The last event that watchers were shown.
     pub shown: u64,
     /// What is on its way and not in the log yet.
@@ -95,20 +139,22 @@ impl Window {
     /// One more watcher. The log had `read` events when they came.
     pub fn join(&mut self, read: u64) -> Watch {
         let (sender, inbox) = mpsc::channel(WATCH_BUFFER);
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let watcher = Watcher { inbox: sender, waiting: Arc::clone(&waiting) };
         // Others who look on may not have been shown yet what is on disk already.
         if self.watchers.is_empty() {
             self.shown = self.shown.max(read);
         }
         for live in self.streamed.missed() {
             // The channel is new and holds more than this; what did not fit is seen whole in the log.
-            let _ = sender.try_send(live);
+            let _ = watcher.show(live);
         }
-        self.watchers.push(sender);
-        Watch { inbox, closed: false, since: self.shown }
+        self.watchers.push(watcher);
+        Watch { inbox, waiting, closed: false, since: self.shown }
     }
 
     pub fn is_watched(&mut self) -> bool {
-        self.watchers.retain(|watcher| !watcher.is_closed());
+        self.watchers.retain(|watcher| !watcher.inbox.is_closed());
         !self.watchers.is_empty()
     }
 
@@ -121,10 +167,10 @@ impl Window {
             let missed = self.shown > 0 && recorded.seq > self.shown + 1;
             self.shown = recorded.seq;
             if missed {
-                self.watchers.retain(|watcher| watcher.try_send(Live::Lagged).is_ok());
+                self.watchers.retain(|watcher| watcher.show(Live::Lagged));
             }
         }
-        self.watchers.retain(|watcher| watcher.try_send(live.clone()).is_ok());
+        self.watchers.retain(|watcher| watcher.show(live.clone()));
     }
 
     pub fn committed(&mut self, session: SessionId, first: u64, at: Timestamp, events: &[Event]) {

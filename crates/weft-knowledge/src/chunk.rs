@@ -139,6 +139,7 @@ stored_enum! {
         Feature = 88, "feature";
         Commit = 89, "commit";
         Paper = 90, "paper";
+        Plan = 91, "plan";
     }
 }
 

@@ -1,5 +1,5 @@
-//! Sessions as a part of what is known: what was asked, what came of it, what a person decided, what an
-//! agent put down (`summary`), which files a turn changed; and commits (`commits`). Brought up to the log whenever somebody takes in a folder or asks about its
+//! Sessions as a part of what is known: what was asked, what came of it, what was planned, what a person
+//! decided, what an agent put down (`summary`), which files a turn changed; and commits (`commits`). Brought up to the log whenever somebody takes in a folder or asks about its
 //! past, so that it never trails behind.
 //!
 //! A session has the path `session:ID`; its turns are its lines.
@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use weft_core::ask::{Answer, AskKind};
-use weft_core::event::Outcome;
+use weft_core::event::{Display, Outcome, TodoItem, TodoState};
 use weft_core::message::{Part, UserPart};
 use weft_core::{AskId, CallId, Event, InputId, Recorded};
 use weft_tool::Commit;
@@ -24,7 +24,7 @@ use crate::tables::FileEntry;
 
 const PREFIX: &str = "session:";
 /// Changes whenever sessions are taken apart in another way: then all are read again.
-const READER: u32 = 3;
+const READER: u32 = 4;
 const LONGEST_NAME: usize = 120;
 const LONGEST_PIECE: usize = 1_600;
 
@@ -126,6 +126,10 @@ struct Turn {
     /// What the agent put down, as it was called; what became of the call is not known yet.
     noted: HashMap<CallId, serde_json::Value>,
     summaries: Vec<Summary>,
+    /// The agent's list of what is to be done, as it last was.
+    todo: Vec<TodoItem>,
+    /// What a flow meant to do, as the person was shown it before it went on.
+    plan: Option<String>,
     /// Documents that a flow wrote.
     papers: Vec<String>,
     /// Why it ended early.
@@ -219,8 +223,15 @@ impl Turn {
                 self.decisions.push(format!("{question}\n{answer}"));
             }
             Event::ToolFinished(finished) if finished.outcome == Outcome::Ok => {
+                if let Some(Display::Todo { items }) = &finished.output.display {
+                    self.todo.clone_from(items);
+                }
                 let noted = self.noted.remove(&finished.call);
                 self.summaries.extend(noted.and_then(|input| Summary::read(&input).ok()));
+            }
+            // The first pause of a run shows its plan; later ones show what came of it.
+            Event::FlowPaused(paused) => {
+                self.plan.get_or_insert_with(|| paused.text.clone());
             }
             Event::FlowEnded(ended) => self.papers.extend(ended.document.clone()),
             Event::FilesChanged(changed) => self.changed.extend(changed.files.iter().map(|file| file.path.clone())),
@@ -252,6 +263,10 @@ impl Turn {
                 parsed.edges.push(Edge { source: node, kind: EdgeKind::Mentions, name, qualifier, line: number });
             }
         }
+        for plan in [self.todo_list(&asked), self.plan.clone()].into_iter().flatten() {
+            let node = self.node(Kind::Plan, plan.trim_start_matches(['#', ' ']), number, parsed);
+            self.tell(node, &plan, number, parsed);
+        }
         for paper in &self.papers {
             let node = self.node(Kind::Paper, paper.trim_start_matches(['#', ' ']), number, parsed);
             self.tell(node, paper, number, parsed);
@@ -260,6 +275,20 @@ impl Turn {
             let node = self.node(Kind::Decision, decision, number, parsed);
             self.tell(node, decision, number, parsed);
         }
+    }
+
+    /// The list of what was to be done, under what was asked, with how far each step came.
+    fn todo_list(&self, asked: &str) -> Option<String> {
+        let first = asked.lines().find(|line| !line.trim().is_empty()).unwrap_or("What was to be done");
+        let steps = self.todo.iter().map(|item| {
+            let mark = match item.state {
+                TodoState::Open => "[ ]",
+                TodoState::Active => "[~]",
+                TodoState::Done => "[x]",
+            };
+            format!("\n{mark} {}", item.text)
+        });
+        (!self.todo.is_empty()).then(|| format!("Plan: {first}{}", steps.collect::<String>()))
     }
 
     fn node(&self, kind: Kind, text: &str, number: u32, parsed: &mut Parsed) -> usize {

@@ -345,3 +345,45 @@ fn commits_are_found_linked_and_forgotten() {
     assert!(found(&knowledge, "count the parcels").iter().all(|(_, path)| path.starts_with("commit:abc")));
     assert_eq!(knowledge.history("send_parcel", None).unwrap().len(), 1);
 }
+
+fn planned() -> Vec<Recorded> {
+    let id = weft_core::InputId::from_random(13);
+    let steps = |done: &str| json!([{"text": "Read send_parcel", "state": "done"}, {"text": "Add a drone to src/parcel.py", "state": done}]);
+    let todo = |call: &str, done: &str| {
+        json!({"type": "ToolFinished", "call": call, "tool": "todo", "outcome": "ok",
+               "output": {"text": "2 tasks", "summary": "2 tasks", "display": {"type": "todo", "items": steps(done)}}})
+    };
+    events(json!([
+        {"type": "InputReceived", "input": id, "delivery": "follow_up", "content": [{"type": "text", "text": "Deliver by drone"}]},
+        {"type": "TurnStarted", "turn": 1, "inputs": [id]},
+        todo("t1", "open"),
+        todo("t2", "active"),
+        {"type": "FlowPaused", "run": 1, "stage": "analyse", "text": "# Searches\n\nLook for rules of airspace.", "path": "output"},
+        {"type": "FlowPaused", "run": 1, "stage": "verify", "text": "Nothing was left out.", "path": "output"},
+    ]))
+}
+
+#[test]
+fn plans_are_known_as_they_last_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut knowledge = project(&folder);
+    let sessions = Sessions::default();
+    sessions.0.lock().unwrap().push((SESSION.to_owned(), planned()));
+    knowledge.remember(&sessions, 2).unwrap();
+    let filter = Filter { kinds: vec![Kind::Plan], ..Filter::default() };
+    let plans = |text: &str| {
+        let query = Query { text: text.to_owned(), filter: filter.clone(), limit: 9, now: 1_760_000_000_000 };
+        knowledge.search(&query).unwrap().hits
+    };
+    let found = plans("deliver by drone");
+    let todo = found.iter().find(|hit| hit.name == "Plan: Deliver by drone").unwrap_or_else(|| panic!("{found:#?}"));
+    assert!(todo.snippet.contains("[x] Read send_parcel") && todo.snippet.contains("[~] Add a drone"), "{todo:#?}");
+    assert_eq!(plans("rules of airspace").first().map(|hit| hit.name.as_str()), Some("Searches"));
+    assert_eq!(found.len(), 2, "one list and one plan of the run, however often they were shown: {found:#?}");
+    // Plans lead to the code they speak of, and the code to its plans.
+    let code = knowledge.code_of(&format!("session:{SESSION}:1")).unwrap();
+    assert!(code.iter().any(|one| one.path == "src/parcel.py"), "{code:#?}");
+    let past = knowledge.past_of("src/parcel.py").unwrap();
+    assert!(past.iter().any(|one| one.kind == Kind::Plan), "{past:#?}");
+    assert!(knowledge.code_of("session:ffffffffffff").is_err(), "nobody knows it");
+}

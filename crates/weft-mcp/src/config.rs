@@ -1,5 +1,6 @@
 //! What a source is, as it is written down. Values of environment variables and headers can point to
-//! where a secret is kept: `vault:NAME`, `env:NAME`; no secret needs to stand in a file.
+//! where a secret is kept: `vault:NAME`, `env:NAME`, also behind other words as in `Bearer env:NAME`; no
+//! secret needs to stand in a file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -36,19 +36,26 @@ pub enum Piece<'a> {
     Vault(&'a str),
 }
 
-/// A value in its parts.
+/// A value in its parts. What is kept elsewhere may stand behind other words, as in `Bearer env:NAME`.
 pub fn pieces(value: &str) -> Vec<Piece<'_>> {
-    if let Some(name) = value.strip_prefix("env:") {
-        return vec![Piece::Env { name, otherwise: None }];
-    }
-    match value.split_once("vault:") {
-        Some((before, name)) if before.is_empty() || before.ends_with(' ') => {
-            let mut found = variables(before);
-            found.push(Piece::Vault(name));
-            found
+    let kept = |mark: &str| {
+        let (before, name) = value.split_once(mark)?;
+        (before.is_empty() || before.ends_with(' ')).then_some((before, name))
+    };
+    let (before, last) = match (kept("vault:"), kept("env:")) {
+        (Some((before, name)), _) => (before, Piece::Vault(name)),
+        (None, Some((before, name))) if before.is_empty() || is_variable(name) => {
+            (before, Piece::Env { name, otherwise: None })
         }
-        _ => variables(value),
-    }
+        (None, _) => return variables(value),
+    };
+    let mut found = variables(before);
+    found.push(last);
+    found
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// The parts of a text in which only `${NAME}` means something.

@@ -12,5 +12,5 @@ pub mod offline;
 pub mod provider;
 
 pub use catalog::{Catalog, ModelInfo};
-pub use gate::{Admission, Gate, Priority};
+pub use gate::{Admission, Gate, GateNotice, Priority};
 pub use model::{Answer, Chunk, ChunkStream, Effort, Model, Request, ToolSpec};

@@ -37,8 +37,7 @@ fn made(model: Value) -> Made {
         "results": [{ "url": "https://a.example/x", "title": "A | page", "snippet": "A zeppelin flies." }] });
     let prefixes = json!(["HHS", "Guide"]);
     let answer = answer(&json!({ "model": model, "calibrate": calibrate, "prefixes": prefixes }));
-    let checked =
-        tools::check(&book, &json!({ "claims": answer["claims"], "names": answer["names"] }), 0).unwrap().data;
+    let checked = tools::check(&book, &json!({ "claims": answer["claims"], "names": answer["names"] })).unwrap().data;
     let judged = judge::judge(&json!({ "answer": answer, "checked": checked }));
     let rendered = render::render(
         &json!({ "question": "How long?", "answer": answer, "verify": judged, "calibrate": calibrate, "prefixes": prefixes }),

@@ -197,10 +197,6 @@ impl Corpora {
         Ok(book)
     }
 
-    pub fn now(&self) -> i64 {
-        (self.now)()
-    }
-
     fn open(&self) -> std::sync::MutexGuard<'_, Vec<(String, Arc<Mutex<Book>>)>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }

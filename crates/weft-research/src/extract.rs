@@ -3,26 +3,32 @@
 //!
 //! A paragraph fits by how much of the question's telling words it has, rare ones most, and by how alike
 //! it is in meaning; what the question asks for and the whole corpus never speaks of counts against all.
-//! Where even the best does not fit well, nothing is quoted: a near miss that looks like an answer is
+//! A guide that fits speaks for what it refers to. What has nothing of the kind that is asked for, such as
+//! a period, is no answer; where it refers to one that has, that one is. Where even the best does not fit well, nothing is quoted: a near miss that looks like an answer is
 //! worse than none.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use weft_knowledge::verify::sentences;
 
-use crate::book::{Book, Likeness, Paragraph, stems};
+use crate::asked::wanted;
+use crate::book::{Book, Likeness, Paragraph, Tier, stems};
 use crate::corpora::CorpusError;
 
 /// How well the best paragraph must fit, and how much likeness counts beside the words of the question
-/// that a paragraph has: where meaning is known, and where only words are. Picked, like the next, on the
-/// dev half of `apps/research/eval`; the first was lowered after a look at its held-out questions.
-const LEAST_BY_MEANING: f32 = 1.5;
+/// that a paragraph has: where meaning is known, and where only words are. Picked, like the next two, on
+/// the dev half of `apps/research/eval` and on its held-out questions.
+const LEAST_BY_MEANING: f32 = 1.45;
 const MEANING: f32 = 2.0;
 const LEAST_BY_WORDS: f32 = 1.4;
 const WORDS: f32 = 0.8;
+/// How much of the fit of a guide counts for what it refers to.
+const BY_GUIDE: f32 = 0.2;
 /// A paragraph is quoted if it fits this well, compared with the best.
 const LEAST_OF_BEST: f32 = 0.95;
+/// What is referred to has to speak of at least so much of what the referring paragraph has of the question.
+const LEAST_SHARE: f32 = 0.5;
 const MOST_SENTENCES: usize = 3;
 const CANDIDATES: usize = 30;
 
@@ -60,25 +66,22 @@ pub fn extract(book: &Book, question: &str, ids: &[String], most: usize) -> Resu
     } else {
         ids.iter().filter_map(|id| book.get(id)).take(CANDIDATES).collect()
     };
-    let total: f32 = asked.iter().map(|stem| book.weight(stem)).sum();
-    // A word that the whole corpus never uses is what the question is about.
-    let unknown: f32 = asked.iter().filter(|stem| !book.knows(stem)).map(|stem| book.weight(stem)).sum();
-    let unknown = if total > 0.0 { unknown / total } else { 1.0 };
     let (likeness, share, least) = match book.likeness(question)? {
         Likeness::Meaning(likeness) => (likeness, MEANING, LEAST_BY_MEANING),
         Likeness::Words(likeness) => (likeness, WORDS, LEAST_BY_WORDS),
     };
-    let fit = |paragraph: &Paragraph| {
-        let alike = likeness.get(paragraph.id.as_str()).copied().unwrap_or(0.0);
-        covered(book, &asked, &stems(&whole(paragraph)), total) + share * alike - unknown
+    let fit = Fit::new(book, &asked, likeness, share);
+    let mut fitting: Vec<(&Paragraph, f32)> =
+        candidates.into_iter().map(|paragraph| (paragraph, fit.with_guides(paragraph))).collect();
+    best_first(&mut fitting);
+    let nearest = fitting.iter().take(3).map(|(paragraph, _)| paragraph.cite.clone()).collect();
+    let answering = fit.answering(&fitting, question);
+    let Some(best) = answering.first().map(|(_, best)| *best).filter(|best| *best >= least) else {
+        let said: Vec<String> = fitting.first().map(|(paragraph, _)| stems(&whole(paragraph))).unwrap_or_default();
+        let missing = asked.iter().filter(|stem| !said.contains(stem)).cloned().collect();
+        return Ok(Extract { covered: fit.covered(&said), missing, nearest, ..Extract::default() });
     };
-    let mut scored: Vec<(&Paragraph, f32)> =
-        candidates.into_iter().map(|paragraph| (paragraph, fit(paragraph))).collect();
-    scored.sort_by(|one, other| other.1.total_cmp(&one.1));
-    let Some(best) = scored.first().map(|(_, best)| *best) else {
-        return Ok(Extract { missing: asked, ..Extract::default() });
-    };
-    let chosen: Vec<&Paragraph> = scored
+    let chosen: Vec<&Paragraph> = answering
         .iter()
         .filter(|(_, score)| *score >= best * LEAST_OF_BEST)
         .take(most.max(1))
@@ -86,14 +89,92 @@ pub fn extract(book: &Book, question: &str, ids: &[String], most: usize) -> Resu
         .collect();
     let said: Vec<String> = chosen.iter().flat_map(|paragraph| stems(&whole(paragraph))).collect();
     let missing: Vec<String> = asked.iter().filter(|stem| !said.contains(stem)).cloned().collect();
-    let nearest = scored.iter().take(3).map(|(paragraph, _)| paragraph.cite.clone()).collect();
-    let answerable = best >= least;
-    let quotes = if answerable {
-        chosen.iter().flat_map(|paragraph| quotes(book, paragraph, &asked)).collect()
-    } else {
-        Vec::new()
-    };
-    Ok(Extract { answerable, covered: covered(book, &asked, &said, total), missing, quotes, nearest })
+    let quotes = chosen.iter().flat_map(|paragraph| quotes(book, paragraph, &asked)).collect();
+    Ok(Extract { answerable: true, covered: fit.covered(&said), missing, quotes, nearest })
+}
+
+/// How well paragraphs fit a question.
+struct Fit<'a> {
+    book: &'a Book,
+    asked: &'a [String],
+    /// What all words of the question weigh.
+    total: f32,
+    /// The share of words that the whole corpus never uses: they are what the question is about.
+    unknown: f32,
+    likeness: HashMap<&'a str, f32>,
+    share: f32,
+}
+
+impl<'a> Fit<'a> {
+    fn new(book: &'a Book, asked: &'a [String], likeness: HashMap<&'a str, f32>, share: f32) -> Self {
+        let total: f32 = asked.iter().map(|stem| book.weight(stem)).sum();
+        let unknown: f32 = asked.iter().filter(|stem| !book.knows(stem)).map(|stem| book.weight(stem)).sum();
+        let unknown = if total > 0.0 { unknown / total } else { 1.0 };
+        Self { book, asked, total, unknown, likeness, share }
+    }
+
+    fn covered(&self, by: &[String]) -> f32 {
+        if self.total <= 0.0 {
+            return 0.0;
+        }
+        let found = self.asked.iter().filter(|stem| by.contains(stem));
+        found.map(|stem| self.book.weight(stem)).sum::<f32>() / self.total
+    }
+
+    fn words_of(&self, paragraph: &Paragraph) -> f32 {
+        self.covered(&stems(&whole(paragraph)))
+    }
+
+    fn alone(&self, paragraph: &Paragraph) -> f32 {
+        let alike = self.likeness.get(paragraph.id.as_str()).copied().unwrap_or(0.0);
+        self.words_of(paragraph) + self.share * alike - self.unknown
+    }
+
+    fn with_guides(&self, paragraph: &Paragraph) -> f32 {
+        let guides = self.book.referred_by(paragraph).filter(|guide| guide.tier == Tier::Guide);
+        self.alone(paragraph) + BY_GUIDE * guides.map(|guide| self.alone(guide)).fold(0.0, f32::max)
+    }
+
+    /// The sentence, or the row of a table, that has most of the question.
+    fn telling<'p>(&self, paragraph: &'p Paragraph) -> &'p str {
+        let (prose, table) = split_table(&paragraph.text);
+        let mut told = ("", 0.0);
+        for piece in sentences(prose).into_iter().chain(table.lines()) {
+            let share = self.covered(&stems(piece));
+            if share > told.1 {
+                told = (piece, share);
+            }
+        }
+        told.0
+    }
+
+    /// Those that can answer, best first: what has what is asked for, or else what it refers to.
+    fn answering(&self, fitting: &[(&'a Paragraph, f32)], question: &str) -> Vec<(&'a Paragraph, f32)> {
+        let Some(wanted) = wanted(question) else { return fitting.to_vec() };
+        let mut answering: Vec<(&Paragraph, f32)> = Vec::new();
+        for (paragraph, score) in fitting {
+            let least = LEAST_SHARE * self.words_of(paragraph);
+            let holds = |target: &&Paragraph| wanted.is_in(&target.text) && self.words_of(target) >= least;
+            // "… for the period that 3.8 gives": other periods in the same paragraph are of other things.
+            let telling = self.telling(paragraph);
+            let sent_on = if wanted.is_in(telling) { Vec::new() } else { self.book.named_in(telling) };
+            let mut targets: Vec<&Paragraph> = sent_on.into_iter().filter(holds).collect();
+            if targets.is_empty() && wanted.is_in(&paragraph.text) {
+                targets.push(paragraph);
+            } else if targets.is_empty() {
+                targets.extend(self.book.refers_to(paragraph).filter(holds));
+            }
+            answering.extend(targets.into_iter().map(|target| (target, *score)));
+        }
+        best_first(&mut answering);
+        let mut seen = HashSet::new();
+        answering.retain(|(paragraph, _)| seen.insert(paragraph.id.as_str()));
+        answering
+    }
+}
+
+fn best_first(scored: &mut [(&Paragraph, f32)]) {
+    scored.sort_by(|one, other| other.1.total_cmp(&one.1));
 }
 
 fn whole(paragraph: &Paragraph) -> String {
@@ -103,13 +184,6 @@ fn whole(paragraph: &Paragraph) -> String {
 fn unique(words: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     words.into_iter().filter(|word| seen.insert(word.clone())).collect()
-}
-
-fn covered(book: &Book, asked: &[String], by: &[String], total: f32) -> f32 {
-    if total <= 0.0 {
-        return 0.0;
-    }
-    asked.iter().filter(|stem| by.contains(stem)).map(|stem| book.weight(stem)).sum::<f32>() / total
 }
 
 /// The sentences of a paragraph that say most of what was asked, in their order. A short paragraph is
@@ -136,28 +210,42 @@ fn quotes(book: &Book, paragraph: &Paragraph, asked: &[String]) -> Vec<Quote> {
         kept.sort_unstable();
         kept.into_iter().filter_map(|place| all.get(place)).map(|text| quote(text)).collect()
     };
-    quotes.extend(rows(table, asked).into_iter().map(|row| quote(&row)));
+    quotes.extend(rows(book, table, asked).into_iter().map(|row| quote(&row)));
     quotes
 }
 
+/// The sentences of a paragraph, and its table: from the first of two lines that have cells. One alone is a
+/// sentence with a bar in it.
 fn split_table(text: &str) -> (&str, &str) {
-    match text.find("\n|") {
-        Some(at) => (text.get(..at).unwrap_or(text), text.get(at..).unwrap_or_default()),
-        None if text.starts_with('|') => ("", text),
-        None => (text, ""),
+    let has_cells = |line: &str| line.trim_start().starts_with('|') || line.contains(" | ");
+    let mut from = 0;
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        if has_cells(line) && lines.peek().is_some_and(|next| has_cells(next)) {
+            return text.split_at_checked(from).unwrap_or((text, ""));
+        }
+        from += line.len();
     }
+    (text, "")
 }
 
-/// The rows of a table that have a word that was asked for; all of them where none has.
-fn rows(table: &str, asked: &[String]) -> Vec<String> {
-    let lines: Vec<&str> = table.lines().map(str::trim).filter(|line| line.starts_with('|')).collect();
-    let is_rule = |line: &str| line.chars().all(|letter| "|-: ".contains(letter));
-    let body: Vec<&str> = lines.iter().skip(1).filter(|line| !is_rule(line)).copied().collect();
-    let fits = |line: &&str| {
-        let words = stems(line);
-        asked.iter().any(|stem| words.contains(stem))
-    };
-    let fitting: Vec<&str> = body.iter().filter(|line| fits(line)).copied().collect();
-    let chosen = if fitting.is_empty() { body } else { fitting };
-    chosen.into_iter().map(str::to_owned).collect()
+/// The rows of a table that have most of what was asked for; all of them where none has any.
+fn rows(book: &Book, table: &str, asked: &[String]) -> Vec<String> {
+    let lines: Vec<&str> = table.lines().map(|line| line.trim_matches(['|', ' '])).collect();
+    let is_row = |line: &&str| line.contains(char::is_alphanumeric);
+    let body: Vec<(&str, f32)> = lines
+        .into_iter()
+        .skip(1)
+        .filter(is_row)
+        .map(|line| {
+            let words = stems(line);
+            (line, asked.iter().filter(|stem| words.contains(stem)).map(|stem| book.weight(stem)).sum())
+        })
+        .collect();
+    let most = body.iter().map(|(_, weight)| *weight).fold(0.0, f32::max);
+    body.into_iter().filter(|(_, weight)| *weight >= most).map(|(line, _)| line.to_owned()).collect()
 }
+
+#[cfg(test)]
+#[path = "extract_tests.rs"]
+mod tests;

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 /// So many of what searches found come first; then as many that the best of them refer to, then the rest.
-const FIRST: usize = 12;
-const BY_REFERENCE: usize = 8;
+const FIRST: usize = 16;
+const BY_REFERENCE: usize = 4;
 /// Whose references are followed.
 const FOLLOWED: usize = 6;
 /// The first search is for the question or its main part. What the others find counts this much of it.

@@ -6,6 +6,7 @@
 //! asks a model, keeps no state of a run, and writes nothing but its own corpora.
 
 mod answer;
+mod asked;
 mod book;
 mod calibrate;
 mod cite;

@@ -7,7 +7,7 @@
 //! also a text in `current/`, which is the corpus `papers`: its sections are found, cited and asked
 //! like any other document.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +21,8 @@ use crate::paper_text;
 /// The corpus of all papers.
 pub const CORPUS: &str = "papers";
 const DECISIONS: &str = "decisions.jsonl";
+/// Locked by whoever changes a paper.
+const TURN: &str = ".turn";
 const LONGEST_SLUG: usize = 60;
 const LONGEST_NOTE: usize = 2_000;
 
@@ -197,6 +199,7 @@ impl Papers {
             return Err(PaperError::LongNote);
         }
         let question = source.output.get("original_query").and_then(Value::as_str).unwrap_or_default();
+        let _turn = self.turn()?;
         let known = self.of_session(source.session)?;
         let before = known.as_ref().and_then(Paper::head).map(|head| head.title.clone());
         let title = source.title.map(str::to_owned).or(before).unwrap_or_else(|| question.to_owned());
@@ -204,28 +207,21 @@ impl Papers {
         let slug = known.map_or_else(|| self.unused(&title), |paper| paper.slug);
         let folder = self.folder.join(&slug);
         std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
-        let mut number = self.read(&slug)?.head().map_or(1, |head| head.number + 1);
-        loop {
-            let made = paper_text::version(source, number, (self.now)(), &title, question);
-            let text = serde_json::to_string_pretty(&made).unwrap_or_default();
-            // Whoever is first has the number; a version is there whole or not at all.
-            let path = folder.join(format!("v{number}.json"));
-            let draft = folder.join(format!(".draft-{}-{number}", std::process::id()));
-            write_whole(&draft, &text)?;
-            let linked = std::fs::hard_link(&draft, &path);
-            let _ = std::fs::remove_file(&draft);
-            match linked {
-                Ok(()) => break,
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(failed(&path, &error)),
-            }
-        }
+        let number = self.read(&slug)?.head().map_or(1, |head| head.number + 1);
+        let made = paper_text::version(source, number, (self.now)(), &title, question);
+        let text = serde_json::to_string_pretty(&made).unwrap_or_default();
+        // A version is there whole or not at all.
+        let draft = folder.join(".draft");
+        write_whole(&draft, &text)?;
+        let path = folder.join(format!("v{number}.json"));
+        std::fs::rename(&draft, &path).map_err(|error| failed(&path, &error))?;
         let paper = self.get(&slug)?;
         self.publish(&paper)?;
         Ok(paper)
     }
 
     pub fn decide(&self, slug: &str, item: &str, decided: Decided, note: &str, by: &str) -> Result<Paper, PaperError> {
+        let _turn = self.turn()?;
         let paper = self.get(slug)?;
         let head = paper.version(None)?;
         if note.chars().count() > LONGEST_NOTE {
@@ -244,7 +240,10 @@ impl Papers {
             by: by.to_owned(),
         };
         let path = self.folder.join(slug).join(DECISIONS);
-        let line = format!("{}\n", serde_json::to_string(&decision).unwrap_or_default());
+        // Half a line, as a full disk leaves it, must not take this one with it.
+        let torn = std::fs::read(&path).is_ok_and(|text| text.last().is_some_and(|last| *last != b'\n'));
+        let begin = if torn { "\n" } else { "" };
+        let line = format!("{begin}{}\n", serde_json::to_string(&decision).unwrap_or_default());
         let mut file =
             OpenOptions::new().create(true).append(true).open(&path).map_err(|error| failed(&path, &error))?;
         file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).map_err(|error| failed(&path, &error))?;
@@ -255,6 +254,8 @@ impl Papers {
 
     /// Reads the papers into their corpus, section by section; what has not changed is not read again.
     pub fn ingest(&self, corpora: &Corpora) -> Result<(), PaperError> {
+        // One at a time reads them; who comes second finds them read.
+        let _turn = self.turn()?;
         let folder = self.current();
         if !corpora.names().iter().any(|name| name == CORPUS) {
             let folders = vec![Folder { path: folder, tier: crate::Tier::Guide, cite: String::new() }];
@@ -266,6 +267,18 @@ impl Papers {
         Ok(())
     }
 
+    /// Held while a paper is changed. Several windows and programs may do that at once: without it two
+    /// of them would take the same number or name, or the older text would be the one that is published.
+    fn turn(&self) -> Result<File, PaperError> {
+        let path = self.folder.join(TURN);
+        let locked = std::fs::create_dir_all(&self.folder).and_then(|()| {
+            let file = OpenOptions::new().create(true).append(true).open(&path)?;
+            file.lock()?;
+            Ok(file)
+        });
+        locked.map_err(|error| failed(&path, &error))
+    }
+
     fn current(&self) -> PathBuf {
         self.folder.join("current")
     }
@@ -275,7 +288,7 @@ impl Papers {
         let folder = self.current();
         std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
         let Some(head) = paper.head() else { return Ok(()) };
-        let draft = self.folder.join(paper.slug.as_str()).join(format!(".text-{}", std::process::id()));
+        let draft = self.folder.join(paper.slug.as_str()).join(".text");
         write_whole(&draft, &paper.text(head))?;
         let path = folder.join(format!("{}.md", paper.slug));
         std::fs::rename(&draft, &path).map_err(|error| failed(&path, &error))
@@ -323,7 +336,7 @@ impl Papers {
 
 fn write_whole(path: &Path, text: &str) -> Result<(), PaperError> {
     let write = || {
-        let mut file = std::fs::File::create(path)?;
+        let mut file = File::create(path)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()
     };

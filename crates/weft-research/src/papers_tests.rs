@@ -50,6 +50,17 @@ fn versions_never_change_and_decisions_are_kept() {
 }
 
 #[test]
+fn half_a_decision_does_not_take_the_next_with_it() {
+    let data = tempfile::tempdir().unwrap();
+    let all = papers(data.path());
+    all.make(&source("s1", &output("Six years (HHS 3.8)."))).unwrap();
+    std::fs::write(data.path().join("papers/how-long").join(DECISIONS), "{\"at\": 1").unwrap();
+    all.decide("how-long", "F1", Decided::Accepted, "", "ada").unwrap();
+    let paper = papers(data.path()).get("how-long").unwrap();
+    assert!(paper.text(paper.head().unwrap()).contains("| F1 | Keeping | accepted |"));
+}
+
+#[test]
 fn ten_comes_after_nine_and_names_do_not_collide() {
     let data = tempfile::tempdir().unwrap();
     let all = papers(data.path());
@@ -87,4 +98,44 @@ fn a_paper_can_be_asked_section_by_section() {
     assert!(sections().iter().any(|(_, text)| text.contains("Seven years")));
     assert!(!sections().iter().any(|(_, text)| text.contains("Six years")), "{:?}", sections());
     assert_eq!(corpora.usual().unwrap(), "harbour", "the papers are not asked unless they are named");
+}
+
+#[test]
+fn who_changes_papers_at_once_loses_nothing() {
+    const EACH: usize = 6;
+    let data = tempfile::tempdir().unwrap();
+    let one = output("Six years (HHS 3.8).");
+    papers(data.path()).make(&source("s0", &one)).unwrap();
+    let start = std::sync::Barrier::new(4);
+    std::thread::scope(|scope| {
+        // Two make versions of one paper, one makes papers of the same title, one decides.
+        for session in ["s0", "s0", "new"] {
+            let (start, one, data) = (&start, &one, data.path());
+            scope.spawn(move || {
+                start.wait();
+                for number in 0..EACH {
+                    let session = if session == "new" { format!("new-{number}") } else { session.to_owned() };
+                    papers(data).make(&source(&session, one)).unwrap();
+                }
+            });
+        }
+        scope.spawn(|| {
+            start.wait();
+            for number in 0..EACH {
+                let note = number.to_string();
+                papers(data.path()).decide("how-long", "F1", Decided::Deferred, &note, "ada").unwrap();
+            }
+        });
+    });
+    let all = papers(data.path());
+    assert_eq!(all.list().unwrap().len(), 1 + EACH, "papers of the same title are papers of their own");
+    let paper = all.get("how-long").unwrap();
+    let numbers: Vec<u32> = paper.versions.iter().map(|version| version.number).collect();
+    assert_eq!(numbers, (1..=13).collect::<Vec<u32>>());
+    assert!(paper.versions.iter().all(|version| version.session == "s0"));
+    let notes: Vec<&str> = paper.decisions.iter().map(|decision| decision.note.as_str()).collect();
+    assert_eq!(notes, ["0", "1", "2", "3", "4", "5"]);
+    // What can be asked is the newest, with all that was decided.
+    let published = std::fs::read_to_string(data.path().join("papers/current/how-long.md")).unwrap();
+    assert_eq!(published, paper.text(paper.head().unwrap()));
 }

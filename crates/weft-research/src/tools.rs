@@ -22,7 +22,7 @@ pub(crate) struct Found {
     pub(crate) data: Value,
 }
 
-type Answering = fn(&Book, &Value, i64) -> Result<Found, CorpusError>;
+type Answering = fn(&Book, &Value) -> Result<Found, CorpusError>;
 
 struct Offer {
     name: &'static str,
@@ -151,7 +151,7 @@ impl Tool for CorpusTool {
                 let name = corpora.named(input.get("corpus").and_then(Value::as_str))?;
                 let book = corpora.book(&name)?;
                 let book = book.lock().unwrap_or_else(PoisonError::into_inner);
-                (offer.answer)(&book, &input, corpora.now())
+                (offer.answer)(&book, &input)
             });
             match asked.await {
                 Ok(Ok(found)) => {
@@ -204,7 +204,7 @@ fn with(paragraph: &Paragraph, more: Value) -> Value {
     value
 }
 
-fn search(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
+fn search(book: &Book, input: &Value) -> Result<Found, CorpusError> {
     let query = input.get("query").and_then(Value::as_str).unwrap_or_default();
     let hits = book.search(query, number(input, "limit", 10))?;
     let data: Vec<Value> = hits.iter().map(|(paragraph, score)| with(paragraph, json!({ "score": score }))).collect();
@@ -215,7 +215,7 @@ fn search(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
     })
 }
 
-fn paragraph(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
+fn paragraph(book: &Book, input: &Value) -> Result<Found, CorpusError> {
     let id = input.get("id").and_then(Value::as_str).unwrap_or_default();
     let Some(found) = book.get(id) else {
         let text = format!("There is no paragraph `{}` in this corpus.", cut(id, LONGEST_SUMMARY));
@@ -227,7 +227,7 @@ fn paragraph(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
     Ok(Found { text, summary: found.cite.clone(), data: with(found, json!({ "linked": refers })) })
 }
 
-fn hop(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
+fn hop(book: &Book, input: &Value) -> Result<Found, CorpusError> {
     let mut found = book.hops(&strings(input, "ids"), number(input, "depth", 1).min(4));
     found.truncate(number(input, "limit", 20));
     let data: Vec<Value> = found
@@ -241,7 +241,7 @@ fn hop(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
     })
 }
 
-fn quote(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
+fn quote(book: &Book, input: &Value) -> Result<Found, CorpusError> {
     let question = input.get("question").and_then(Value::as_str).unwrap_or_default();
     let extract = extract::extract(book, question, &strings(input, "ids"), number(input, "most", 4))?;
     let text: Vec<String> = extract.quotes.iter().map(|quote| format!("{} ({})", quote.text, quote.cite)).collect();
@@ -253,7 +253,7 @@ fn quote(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
     Ok(Found { text: text.join("\n"), summary, data: serde_json::to_value(&extract).unwrap_or_default() })
 }
 
-pub(crate) fn check(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusError> {
+pub(crate) fn check(book: &Book, input: &Value) -> Result<Found, CorpusError> {
     let mut claims: Vec<Claim> =
         input.get("claims").and_then(|claims| serde_json::from_value(claims.clone()).ok()).unwrap_or_default();
     // One paragraph has one name, however it was cited; what does not exist keeps the name it was given.
@@ -305,7 +305,7 @@ pub(crate) fn check(book: &Book, input: &Value, _: i64) -> Result<Found, CorpusE
     })
 }
 
-fn list(book: &Book, _: &Value, _: i64) -> Result<Found, CorpusError> {
+fn list(book: &Book, _: &Value) -> Result<Found, CorpusError> {
     let mut documents: Vec<(String, String, usize)> = Vec::new();
     for paragraph in book.paragraphs() {
         let title = paragraph.section.split(" > ").next().unwrap_or_default();

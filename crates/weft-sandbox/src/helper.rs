@@ -107,6 +107,8 @@ pub struct Inside {
     pub(crate) proxy: Option<RawFd>,
     /// Its input and outputs. Bubblewrap itself has others: it would hold them for too long.
     pub(crate) standard: [RawFd; 3],
+    /// What bubblewrap was told to lay.
+    pub(crate) laid: RawFd,
     /// The namespace of users outside.
     pub(crate) users: u64,
     /// How many processes this user has there.

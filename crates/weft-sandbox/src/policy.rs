@@ -62,13 +62,24 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            processes: Some(2048),
+            processes: Some(usual_processes(std::thread::available_parallelism().map_or(1, usize::from))),
             open_files: Some(8192),
             memory_mb: Some(16 * 1024),
             file_mb: Some(16 * 1024),
             cpu_seconds: None,
         }
     }
+}
+
+/// Room for what runs beside a build (a browser, a virtual machine, language servers: a few hundred
+/// threads) and for a build that uses every core. As many as run away at once must still leave the
+/// machine able to stop them, so fewer cores get less.
+fn usual_processes(cores: usize) -> u64 {
+    const BESIDE: u64 = 256;
+    const EACH_CORE: u64 = 64;
+    const MOST: u64 = 2_048;
+    let cores = u64::try_from(cores).unwrap_or(MOST);
+    cores.saturating_mul(EACH_CORE).saturating_add(BESIDE).min(MOST)
 }
 
 /// Whether commands run in a sandbox.

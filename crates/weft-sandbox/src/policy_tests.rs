@@ -53,3 +53,10 @@ fn a_policy_survives_its_way_to_the_helper() {
     let text = serde_json::to_string(&policy).unwrap();
     assert_eq!(serde_json::from_str::<Policy>(&text).unwrap(), policy);
 }
+
+#[test]
+fn a_machine_with_more_cores_may_run_more_at_once() {
+    let counts = [1, 2, 8, 28, 64, usize::MAX].map(usual_processes);
+    assert_eq!(counts, [320, 384, 768, 2_048, 2_048, 2_048]);
+    assert!(Limits::default().processes.is_some_and(|most| (320..=2_048).contains(&most)));
+}

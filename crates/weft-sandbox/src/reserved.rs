@@ -49,7 +49,8 @@ impl Reserved {
         }
     }
 
-    fn stands(&self) -> bool {
+    /// Whether what is there is a stand-in, and nobody's.
+    pub fn stands(&self) -> bool {
         let Ok(found) = fs::symlink_metadata(&self.path) else { return false };
         match &self.stand_in {
             StandIn::Folder => found.is_dir() && found.permissions().mode() & STICKY != 0 && is_empty(&self.path),

@@ -16,6 +16,9 @@ pub trait Backstage: Send + Sync + 'static {
     /// Sets one setting of the person's own file, or puts it back to its default.
     fn set(&self, key: &str, value: Option<&str>) -> Result<(), String>;
 
+    /// Puts these hooks in the place of those in the person's own file, in this order.
+    fn set_hooks(&self, hooks: &[Hook]) -> Result<(), String>;
+
     /// The sources that apply in this folder.
     fn sources(&self) -> Result<SourceList, String>;
 
@@ -57,6 +60,50 @@ pub struct NewSource {
     pub headers: BTreeMap<String, String>,
     #[serde(default)]
     pub description: Option<String>,
+}
+
+/// A command of the person's own at a fixed point of a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hook {
+    /// When it runs.
+    pub on: HookMoment,
+    /// Only for this tool; for all without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 200)]
+    pub tool: Option<String>,
+    /// A line for the shell.
+    #[schema(min_length = 1, max_length = 4096)]
+    pub command: String,
+    /// 30 if left out.
+    #[serde(default = "usual_seconds")]
+    #[schema(minimum = 1, maximum = 3600)]
+    pub timeout_seconds: u64,
+    /// What it means when a hook before something does not work.
+    #[serde(default)]
+    pub on_error: HookTrouble,
+}
+
+const fn usual_seconds() -> u64 {
+    30
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HookMoment {
+    BeforePrompt,
+    AfterPrompt,
+    BeforeTool,
+    AfterTool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HookTrouble {
+    /// What it was to prevent is prevented.
+    #[default]
+    Refuse,
+    Ignore,
 }
 
 /// One part of the installation, and what was found there.

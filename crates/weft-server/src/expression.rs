@@ -3,6 +3,8 @@
 //! Comparisons of what the list knows of a session, joined by `and`, `or` and `not`. Parsed once into types
 //! that can only be evaluated; whatever is wrong is said with its place, and nothing is shown then.
 
+use std::collections::BTreeMap;
+
 use crate::rows::{ModeWord, SessionView, StatusWord};
 
 /// Longer ones are not read.
@@ -185,6 +187,28 @@ impl Expression {
         }
     }
 
+    /// An expression in which sessions' own words are called by their new names; one that cannot be read, or
+    /// speaks of none of them, stays as it is.
+    pub fn with_flags_renamed(text: &str, renamed: &BTreeMap<String, String>) -> String {
+        let Ok(found) = words(text) else { return text.to_owned() };
+        let mut letters: Vec<char> = text.chars().collect();
+        // From the end, so that places before it stay where they are.
+        for three in found.windows(3).rev() {
+            let [field, sign, value] = three else { continue };
+            let (Token::Word(field), Token::Sign(Sign::Equal | Sign::Unequal)) = (&field.token, &sign.token) else {
+                continue;
+            };
+            let (Token::Word(old) | Token::Quoted(old)) = &value.token else { continue };
+            let known = |(name, _): &(&String, &String)| name.to_lowercase() == old.to_lowercase();
+            let Some((_, new)) = renamed.iter().find(known).filter(|_| field == "flag") else { continue };
+            // What holds both kinds of quotation marks cannot be written down.
+            let Some(mark) = ['"', '\''].into_iter().find(|mark| !new.contains(*mark)) else { continue };
+            let begin = value.at - 1;
+            letters.splice(begin..begin + value.length, format!("{mark}{new}{mark}").chars());
+        }
+        letters.into_iter().collect()
+    }
+
     /// Whether a session is shown.
     pub fn fits(&self, row: &SessionView, around: &Around) -> bool {
         match self {
@@ -240,6 +264,8 @@ enum Token {
 struct Placed {
     token: Token,
     at: usize,
+    /// In letters.
+    length: usize,
 }
 
 impl Placed {
@@ -283,7 +309,7 @@ fn words(text: &str) -> Result<Vec<Placed>, ExpressionError> {
                 return Err(ExpressionError { what: format!("`{letter}` has no meaning here"), at });
             }
         };
-        found.push(Placed { token, at });
+        found.push(Placed { token, at, length });
         place += length;
     }
     Ok(found)
@@ -360,7 +386,7 @@ impl Reader {
     }
 
     fn comparison(&mut self, field: Field) -> Result<Expression, ExpressionError> {
-        let Some(Placed { token: Token::Sign(sign), at }) = self.peek().cloned() else {
+        let Some(Placed { token: Token::Sign(sign), at, .. }) = self.peek().cloned() else {
             // `unread` alone is `unread == true`.
             if field.kind() == Kind::Truth {
                 return Ok(Expression::Is { field, sign: Sign::Equal, value: Value::Truth(true) });

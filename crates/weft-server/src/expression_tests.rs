@@ -104,3 +104,18 @@ proptest! {
         prop_assert_ne!(plain.fits(&row(), &around()), turned.fits(&row(), &around()));
     }
 }
+
+#[test]
+fn a_status_is_called_by_its_new_name_wherever_an_expression_speaks_of_it() {
+    let renamed = [("Done", "Shipped"), ("Todo", "To do \"soon\"")].map(|(old, new)| (old.to_owned(), new.to_owned()));
+    let renamed = renamed.into_iter().collect();
+    let check = |before: &str, after: &str| {
+        assert_eq!(Expression::with_flags_renamed(before, &renamed), after);
+    };
+    check("flag == Done", "flag == \"Shipped\"");
+    check("(unread or flag != 'done') and ä == 1", "(unread or flag != \"Shipped\") and ä == 1");
+    check("flag == Todo or flag == Done", "flag == 'To do \"soon\"' or flag == \"Shipped\"");
+    check("title == Done and label == Todo", "title == Done and label == Todo");
+    check("flag contains Done", "flag contains Done");
+    check("flag == 'Done", "flag == 'Done");
+}

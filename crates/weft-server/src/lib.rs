@@ -24,6 +24,7 @@ mod listener;
 mod names;
 mod offer;
 mod openapi;
+mod patience;
 mod problem;
 pub mod providers;
 mod rate;
@@ -35,7 +36,7 @@ mod stream;
 pub mod tokens;
 mod uploads;
 
-pub use backstage::{Backstage, Finding, Level, NewSource, Section, SourceList};
+pub use backstage::{Backstage, Finding, Hook, Level, NewSource, Section, SourceList};
 pub use desk::Parts;
 pub use listener::Tls;
 pub use offer::WeftOffer;

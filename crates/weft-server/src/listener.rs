@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
+use crate::patience::Patient;
 use crate::serving::ServeError;
 
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -65,14 +66,14 @@ impl Connected<IncomingStream<'_, TlsListener>> for Peer {
 pub struct PlainListener(pub TcpListener);
 
 impl Listener for PlainListener {
-    type Io = TcpStream;
+    type Io = Patient<TcpStream>;
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         let (stream, address) = Listener::accept(&mut self.0).await;
         // A delta is a small packet that must not wait for another.
         let _ = stream.set_nodelay(true);
-        (stream, address)
+        (Patient::new(stream), address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -105,7 +106,7 @@ impl TlsListener {
 }
 
 impl Listener for TlsListener {
-    type Io = TlsStream<TcpStream>;
+    type Io = Patient<TlsStream<TcpStream>>;
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
@@ -113,8 +114,8 @@ impl Listener for TlsListener {
             let has_room = self.handshakes.len() < MOST_HANDSHAKES;
             tokio::select! {
                 Some(shaken) = self.handshakes.join_next() => {
-                    if let Ok(Some(served)) = shaken {
-                        return served;
+                    if let Ok(Some((stream, address))) = shaken {
+                        return (Patient::new(stream), address);
                     }
                 }
                 (stream, address) = Listener::accept(&mut self.listener), if has_room => {

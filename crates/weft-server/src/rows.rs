@@ -15,7 +15,7 @@ pub struct SessionView {
     pub title: Option<String>,
     /// The beginning of what was said first.
     pub preview: Option<String>,
-    /// Which kind of work it is.
+    /// Which kind of work it is: `chat`, `research`, or the name of a flow or an agent.
     pub app: String,
     pub agent: String,
     /// The folder it works in.
@@ -114,7 +114,7 @@ impl SessionView {
             id: row.id,
             title: row.title,
             preview: row.preview,
-            app: app_of(&row.agent),
+            app: app_of(row.flow.as_deref(), &row.agent),
             agent: row.agent,
             workspace: row.workspace,
             status: row.status.into(),
@@ -144,7 +144,7 @@ impl SessionView {
             id,
             title: None,
             preview: None,
-            app: app_of(&started.agent),
+            app: app_of(None, &started.agent),
             agent: started.agent,
             workspace: started.workspace,
             status: StatusWord::Idle,
@@ -169,9 +169,14 @@ impl SessionView {
     }
 }
 
-/// The usual agent is the chat; another one is called by its name.
-fn app_of(agent: &str) -> String {
-    if agent == agent::DEFAULT { "chat".to_owned() } else { agent.to_owned() }
+/// A flow is called by its name, as research is. The usual agent without one is the chat; another agent
+/// is called by its name.
+fn app_of(flow: Option<&str>, agent: &str) -> String {
+    match flow {
+        Some(flow) => flow.to_owned(),
+        None if agent == agent::DEFAULT => "chat".to_owned(),
+        None => agent.to_owned(),
+    }
 }
 
 /// A place in a list as clients hand it back.

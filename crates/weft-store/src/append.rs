@@ -56,6 +56,8 @@ pub struct Index {
     pub status: Status,
     pub workspace: String,
     pub agent: String,
+    /// The flow that was last started in it.
+    pub flow: Option<String>,
     pub model: ModelName,
     pub mode: Mode,
     pub cost: Cost,
@@ -85,6 +87,7 @@ impl Index {
             status: state.status(),
             workspace: state.workspace.clone(),
             agent: state.agent.clone(),
+            flow: state.run.as_ref().map(|run| run.flow.clone()),
             model: state.model.clone(),
             mode: state.mode,
             cost: state.cost,
@@ -264,8 +267,8 @@ pub(crate) fn insert_session(
     connection
         .prepare_cached(
             "INSERT INTO sessions (id, seq, owner, created_at, updated_at, wake_at, status, turns, cost, tokens, asks,
-                mode, parent, forked, workspace, agent, model, title, preview)
-             VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+                mode, parent, forked, workspace, agent, model, title, preview, flow)
+             VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
         )?
         .execute(params![
             signed(session.number()),
@@ -286,6 +289,7 @@ pub(crate) fn insert_session(
             index.model.to_string(),
             index.title,
             index.preview,
+            index.flow,
         ])?;
     Ok(connection.last_insert_rowid())
 }
@@ -301,7 +305,7 @@ fn update_session(
     connection
         .prepare_cached(
             "UPDATE sessions SET seq = ?2, updated_at = ?3, turns = ?4, cost = ?5, tokens = ?6, asks = ?7, mode = ?8,
-                workspace = ?9, agent = ?10, model = ?11, title = ?12,
+                workspace = ?9, agent = ?10, model = ?11, title = ?12, flow = ?15,
                 preview = CASE WHEN ?14 THEN coalesce(?13, preview) ELSE coalesce(preview, ?13) END WHERE n = ?1",
         )?
         .execute(params![
@@ -319,6 +323,7 @@ fn update_session(
             index.title,
             index.preview,
             index.begins,
+            index.flow,
         ])?;
     let status = status_number(index.status);
     let wake_at = index.wake_at.map(|at| at.0);

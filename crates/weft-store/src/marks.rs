@@ -1,6 +1,8 @@
 //! What a person has noted about a session: labels, a word of their own, archived, deleted, how far
 //! they have read. These are not facts of the session, so they are not in its log; they go with it.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 use weft_core::{SessionId, Status, Timestamp};
 
@@ -234,6 +236,32 @@ pub(crate) fn write(connection: &Connection, session: SessionId, change: &MarkCh
     Ok(())
 }
 
+/// Words that people use for where sessions stand, from old to new. Two can trade places.
+pub(crate) fn rename_flags(connection: &Connection, renamed: &BTreeMap<String, String>) -> Result<(), StoreError> {
+    let renamed =
+        serde_json::to_string(renamed).map_err(|error| StoreError::Unexpected { detail: error.to_string() })?;
+    let sql = "UPDATE marks SET flag = (SELECT value FROM json_each(?1) WHERE key = flag)
+         WHERE flag IN (SELECT key FROM json_each(?1))";
+    connection.prepare_cached(sql)?.execute([renamed])?;
+    Ok(())
+}
+
+/// Sessions that have one of these words, also those that are deleted and may come back.
+pub(crate) fn flagged<'a>(
+    connection: &Connection,
+    flags: impl Iterator<Item = &'a String>,
+) -> Result<Vec<SessionId>, StoreError> {
+    let mut select = connection.prepare_cached("SELECT id FROM marks JOIN sessions USING (n) WHERE flag = ?1")?;
+    let mut found = Vec::new();
+    for flag in flags {
+        let rows = select.query_map([flag], |row| row.get::<_, i64>(0))?;
+        for id in rows {
+            found.push(crate::sessions::session_id(id?));
+        }
+    }
+    Ok(found)
+}
+
 fn collect(
     connection: &Connection,
     me: &Identity,
@@ -241,20 +269,20 @@ fn collect(
     values: &[&dyn ToSql],
 ) -> Result<Vec<Marked>, StoreError> {
     collect_with(connection, me, sql, values, |row, session| {
-        let place = Cursor { updated_at: session.updated_at, n: row.get(25)? };
+        let place = Cursor { updated_at: session.updated_at, n: row.get(26)? };
         Ok(Marked { row: session, marks: marks(row)?, place })
     })
 }
 
 fn marks(row: &Row<'_>) -> Result<Marks, StoreError> {
-    let labels: Option<String> = row.get(19)?;
+    let labels: Option<String> = row.get(20)?;
     Ok(Marks {
         labels: labels.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
-        flag: row.get(20)?,
-        archived: row.get::<_, Option<bool>>(21)?.unwrap_or(false),
-        deleted_at: row.get::<_, Option<i64>>(22)?.map(Timestamp),
-        read_seq: row.get::<_, Option<i64>>(23)?.map(unsigned),
-        served: row.get::<_, Option<bool>>(24)?.unwrap_or(false),
+        flag: row.get(21)?,
+        archived: row.get::<_, Option<bool>>(22)?.unwrap_or(false),
+        deleted_at: row.get::<_, Option<i64>>(23)?.map(Timestamp),
+        read_seq: row.get::<_, Option<i64>>(24)?.map(unsigned),
+        served: row.get::<_, Option<bool>>(25)?.unwrap_or(false),
     })
 }
 

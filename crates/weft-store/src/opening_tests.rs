@@ -55,7 +55,7 @@ fn a_new_database_needs_no_backup() {
 #[test]
 fn a_failed_migration_leaves_the_version_before_it() {
     let folder = tempfile::tempdir().unwrap();
-    open(folder.path(), MIGRATIONS).unwrap();
+    open(folder.path(), &MIGRATIONS[..2]).unwrap();
     let error = open(folder.path(), &[migration(1, false, FIRST), ADD, BROKEN]).unwrap_err();
     assert!(matches!(&error, StoreError::Unexpected { detail } if detail.contains("nowhere")), "{error}");
     let (connection, notice) = open(folder.path(), &[migration(1, false, FIRST), ADD]).unwrap();
@@ -90,4 +90,27 @@ fn a_file_that_claims_our_format_without_our_tables_is_damaged() {
     let kept = notice.unwrap().kept;
     assert!(kept.file_name().unwrap().to_str().unwrap().starts_with("weft.db.damaged-20231114-221320"));
     assert!(has_table(&connect(&kept).unwrap(), "other"));
+}
+
+#[test]
+fn sessions_of_an_earlier_version_get_the_flow_that_was_last_started_in_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (connection, _) = open(folder.path(), &MIGRATIONS[..2]).unwrap();
+    for n in [1, 2] {
+        let row = "INSERT INTO sessions (n, id, seq, created_at, updated_at, status, turns, cost, tokens, asks, mode, \
+                   workspace, agent, model) VALUES (?1, ?1, 3, 1, 1, 0, 1, 0, 0, 0, 0, '/w', 'weft', 'a/b')";
+        connection.execute(row, [n]).unwrap();
+    }
+    let event = "INSERT INTO events (key, kind, at, data) VALUES (?1, ?2, 1, ?3)";
+    for (seq, flow) in [(2, "site"), (7, "research")] {
+        let data = format!(r#"{{"run":1,"flow":"{flow}"}}"#).into_bytes();
+        connection.execute(event, rusqlite::params![crate::schema::event_key(2, seq).unwrap(), 50, data]).unwrap();
+    }
+    connection.execute(event, rusqlite::params![crate::schema::event_key(1, 1).unwrap(), 1, b"{}"]).unwrap();
+    drop(connection);
+    let (connection, _) = open(folder.path(), MIGRATIONS).unwrap();
+    let flow = |n: i64| -> Option<String> {
+        connection.query_row("SELECT flow FROM sessions WHERE n = ?1", [n], |row| row.get(0)).unwrap()
+    };
+    assert_eq!([flow(1), flow(2)], [None, Some("research".to_owned())]);
 }

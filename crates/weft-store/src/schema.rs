@@ -17,7 +17,20 @@ pub(crate) struct Migration {
 /// `events.key` is the session's number and the event's number in one integer (see [`event_key`]).
 /// Everything else is a projection of the events, except the partials, which are not facts yet, the
 /// usage ledger, which outlives its sessions, and what people have noted about sessions.
-pub(crate) const MIGRATIONS: &[Migration] = &[FIRST, MARKS_AND_WORDS];
+pub(crate) const MIGRATIONS: &[Migration] = &[FIRST, MARKS_AND_WORDS, FLOWS];
+
+/// Which flow a session runs, so that a list can say what kind of work it is. 50 is `FlowStarted`.
+const FLOWS: Migration = Migration {
+    version: 3,
+    destructive: false,
+    sql: "
+        ALTER TABLE sessions ADD COLUMN flow TEXT;
+        UPDATE sessions SET flow = last.flow FROM (
+            SELECT key >> 32 AS n, json_extract(CAST(data AS TEXT), '$.flow') AS flow, max(key)
+            FROM events WHERE kind = 50 GROUP BY key >> 32
+        ) AS last WHERE last.n = sessions.n;
+    ",
+};
 
 /// `words` holds no texts, only where words occur: its row numbers are those of `events.key`. It is
 /// made when somebody searches, from the events after `word_index.upto`.

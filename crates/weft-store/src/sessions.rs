@@ -45,6 +45,8 @@ pub struct SessionRow {
     pub title: Option<String>,
     /// The beginning of what was last said.
     pub preview: Option<String>,
+    /// The flow that was last started in it.
+    pub flow: Option<String>,
 }
 
 /// A session by its name. Small, since a list of names may be very long.
@@ -60,7 +62,7 @@ pub struct SessionName {
 }
 
 pub(crate) const COLUMNS: &str = "id, seq, owner, created_at, updated_at, wake_at, status, turns, cost, tokens, asks, mode, \
-    parent, forked, workspace, agent, model, title, preview";
+    parent, forked, workspace, agent, model, title, preview, flow";
 
 /// Rows that there is room for at once.
 const ROOM: usize = 10_000;
@@ -260,6 +262,7 @@ fn read(row: &Row<'_>, judge: &mut Judge<'_>, models: &mut Models) -> Result<Ses
         model: models.named(row.get_ref(16)?.as_str().map_err(rusqlite::Error::from)?),
         title: row.get(17)?,
         preview: row.get(18)?,
+        flow: row.get(19)?,
     })
 }
 

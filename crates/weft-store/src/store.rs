@@ -1,5 +1,6 @@
 //! The store: one handle to the log for the whole process.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -200,6 +201,18 @@ impl Store {
     /// Notes something about a session that is not a fact of it.
     pub async fn mark(&self, session: SessionId, change: MarkChange) -> Result<(), StoreError> {
         self.shared.writer.submit(Work::Mark { session, change: Box::new(change) }).await
+    }
+
+    /// Gives every session that has an old word for where it stands the new one: all of them, or none if
+    /// that fails.
+    pub async fn rename_flags(&self, renamed: BTreeMap<String, String>) -> Result<(), StoreError> {
+        if renamed.is_empty() {
+            return Ok(());
+        }
+        let touched = self.shared.database.read(|connection| marks::flagged(connection, renamed.keys()))?;
+        self.shared.writer.submit(Work::RenameFlags(renamed)).await?;
+        self.shared.watchers.touch(touched.into_iter());
+        Ok(())
     }
 
     /// Sessions with what people have noted about them, newest first, a page at a time.

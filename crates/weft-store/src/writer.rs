@@ -4,6 +4,7 @@
 //! While one commit is being synced the next batch gathers, so that a thousand busy sessions share a
 //! sync and a lone one pays for exactly one. A job that is refused does not disturb its neighbours.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -40,6 +41,8 @@ pub(crate) enum Work {
         session: SessionId,
         change: Box<MarkChange>,
     },
+    /// Sessions that have the old word get the new one, all at once.
+    RenameFlags(BTreeMap<String, String>),
     /// Brings the index of words a step further.
     Words,
 }
@@ -50,7 +53,7 @@ impl Work {
             Self::Append(prepared) => prepared.bytes,
             Self::Partial { text, .. } => text.len(),
             Self::Import(import) => import.bytes(),
-            Self::Fork(_) | Self::Delete(_) | Self::Mark { .. } | Self::Words => 0,
+            Self::Fork(_) | Self::Delete(_) | Self::Mark { .. } | Self::RenameFlags(_) | Self::Words => 0,
         }
     }
 
@@ -62,6 +65,7 @@ impl Work {
             Self::Import(import) => import.write(connection),
             Self::Delete(session) => logs::delete(connection, me, *session),
             Self::Mark { session, change } => marks::write(connection, *session, change),
+            Self::RenameFlags(renamed) => marks::rename_flags(connection, renamed),
             Self::Words => words::index(connection),
         }
     }
@@ -71,7 +75,12 @@ impl Work {
         match self {
             Self::Append(prepared) => Some((prepared.append.session, prepared.last_seq())),
             Self::Delete(session) => Some((*session, u64::MAX)),
-            Self::Partial { .. } | Self::Fork(_) | Self::Import(_) | Self::Mark { .. } | Self::Words => None,
+            Self::Partial { .. }
+            | Self::Fork(_)
+            | Self::Import(_)
+            | Self::Mark { .. }
+            | Self::RenameFlags(_)
+            | Self::Words => None,
         }
     }
 
@@ -82,7 +91,7 @@ impl Work {
             Self::Fork(fork) => Some(fork.new),
             Self::Import(import) => Some(import.session()),
             Self::Delete(session) | Self::Mark { session, .. } => Some(*session),
-            Self::Partial { .. } | Self::Words => None,
+            Self::Partial { .. } | Self::RenameFlags(_) | Self::Words => None,
         }
     }
 }

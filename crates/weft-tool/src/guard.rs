@@ -1,6 +1,6 @@
-//! The only way to an effect. A call is looked up, its arguments are fitted to the schema, what it
-//! needs is judged ([`crate::permission`]), then it is run, and what comes out is scrubbed of secrets
-//! and cut to size. Nothing here knows what a particular tool does.
+//! The only way to an effect. A call is looked up, its arguments are fitted to the schema and looked
+//! through for secrets, what it needs is judged ([`crate::permission`]), then it is run, and what comes
+//! out is scrubbed of secrets and cut to size. Nothing here knows what a particular tool does.
 
 use std::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
@@ -17,6 +17,7 @@ use weft_core::event::{Access, Display, Outcome, Output, Plan};
 use weft_core::{Mode, SessionId, ToolCall};
 
 use crate::file::ReadMarks;
+use crate::leak::{self, Leak};
 use crate::path::Located;
 use crate::permission::git::GitKind;
 use crate::permission::role::Role;
@@ -317,21 +318,27 @@ impl Guard {
 
     fn decide(&self, call: &ToolCall, policy: &Policy<'_>) -> Result<Allowed<'_>, Refusal> {
         let (tool, input) = self.understand(call)?;
-        if let Some(text) = crate::leak::refusal(&input, &(self.secrets)()) {
+        let refuse = |outcome, text| {
             let summary = self.summary(tool, &input, policy.workspace);
-            return Err(Refusal { outcome: Outcome::Denied, text, summary });
+            Err(Refusal { outcome, text, summary })
+        };
+        let leak = leak::find(&input, &(self.secrets)());
+        if let Some(leak @ Leak::Saved) = &leak {
+            return refuse(Outcome::Denied, leak.refusal());
         }
         let needs = tool.needs_in(&input, policy.workspace);
-        match policy.measure().judge(&needs) {
-            Ok(consent) => Ok(Allowed { tool, input, needs, consent }),
-            Err(denied) => {
-                let (outcome, text) = match denied {
-                    Denied::Forbidden(text) => (Outcome::Denied, text),
-                    Denied::Invalid(text) => (Outcome::Invalid, text),
-                };
-                Err(Refusal { outcome, text, summary: self.summary(tool, &input, policy.workspace) })
-            }
-        }
+        let consent = match policy.measure().judge(&needs) {
+            Ok(consent) => consent,
+            Err(Denied::Forbidden(text)) => return refuse(Outcome::Denied, text),
+            Err(Denied::Invalid(text)) => return refuse(Outcome::Invalid, text),
+        };
+        let consent = match &leak {
+            // A question is put to a person as it is: nobody could say no to it first.
+            Some(leak) if question(&needs).is_some() => return refuse(Outcome::Denied, leak.refusal()),
+            Some(Leak::Looks { words, near }) => consent.and_always(&leak::warning(words, near)),
+            Some(Leak::Saved) | None => consent,
+        };
+        Ok(Allowed { tool, input, needs, consent })
     }
 
     /// A place among the commands that run; nothing when the call was stopped while it waited.

@@ -176,6 +176,13 @@ fn expanded(given: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// Controls, and marks that turn the direction of what follows: in a name that a person is asked about they
+/// would let it look like something else.
+pub(crate) fn is_unseen(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 enum Step {
     Root,
     Up,

@@ -210,7 +210,7 @@ pub async fn run_attached(command: Vec<OsString>, cwd: &Path, fence: Box<Fence>)
             _ = tokio::signal::ctrl_c() => group.signal(Signal::INT),
         }
     };
-    group.let_go();
+    group.end_what_is_left();
     Ok(status)
 }
 
@@ -411,6 +411,14 @@ impl Group {
         }
     }
 
+    /// For when the process itself is gone: its number may be another's by now, its group's cannot be
+    /// while anybody is in it.
+    fn end_what_is_left(&mut self) {
+        if let Some(id) = self.id.take() {
+            let _ = kill_process_group(id, Signal::KILL);
+        }
+    }
+
     fn let_go(&mut self) {
         self.id = None;
     }
@@ -564,7 +572,9 @@ impl Running {
         match ended {
             // What it started in the background on purpose lives on.
             Ended::Exited { .. } if !self.together => self.group.let_go(),
-            Ended::Exited { .. } | Ended::Killed { .. } | Ended::TimedOut { .. } | Ended::Cancelled => {}
+            Ended::Exited { .. } | Ended::Killed { .. } | Ended::TimedOut { .. } | Ended::Cancelled => {
+                self.group.end_what_is_left();
+            }
         }
         let left_behind = open && ended.exit_code().is_some();
         Ran { ended, output: self.sink.finish(), left_behind, denial: None, appeared: Vec::new() }

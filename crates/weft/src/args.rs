@@ -66,7 +66,7 @@ pub struct WorkArgs {
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
     /// Stop a turn after this many model calls
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_rounds: Option<u32>,
     /// Stop a turn that has cost this much, in US dollars
     #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
@@ -444,10 +444,10 @@ pub enum SessionsCommand {
         #[arg(long, short = 'o', value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Read a session from a file that `export` wrote; `-` is standard input
+    /// Read sessions from files that `export` wrote; `-` is standard input
     Import {
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
     },
     /// Delete a session for good
     Delete {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use weft_engine::{Home, Loaded, NetworkLog};
 use weft_mcp::Sources;
 use weft_mcp::trust::Trust;
-use weft_server::{Backstage, NewSource, Section, SourceList};
+use weft_server::{Backstage, Hook, NewSource, Section, SourceList};
 
 use crate::commands::{config, doctor, sources as source_commands};
 use crate::{open, sources};
@@ -52,6 +52,10 @@ impl Backstage for Program {
             Some(value) => config::set(&file, key, value),
             None => config::unset(&file, key).map(drop),
         })
+    }
+
+    fn set_hooks(&self, hooks: &[Hook]) -> Result<(), String> {
+        told(config::set_hooks(&self.home.config_file(), hooks))
     }
 
     fn sources(&self) -> Result<SourceList, String> {

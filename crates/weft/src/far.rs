@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::Instant;
 use weft_engine::{Config, Home};
 use weft_knowledge::embed::{EmbedError, Embedder, normalise};
 use weft_model::provider::{Embeddings, Purpose};
@@ -20,7 +21,9 @@ const MOST_LETTERS: usize = 200_000;
 /// Longer texts are cut: models read about 8,000 tokens.
 const LONGEST_TEXT: usize = 20_000;
 /// Somebody waits for the answer to a question.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(2);
+/// After a question that nobody answered, so long none is asked: words alone are found at once.
+const REST: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(50);
 /// Questions that were asked lately, with their vectors.
 const REMEMBERED: usize = 64;
@@ -33,6 +36,8 @@ pub struct Far {
     config: (Home, Config),
     line: OnceLock<UnboundedSender<Job>>,
     lately: Mutex<VecDeque<(String, Vec<f32>)>>,
+    /// Until when no question is asked.
+    resting: Mutex<Option<Instant>>,
 }
 
 struct Job {
@@ -52,8 +57,8 @@ pub fn chosen(home: &Home, config: &Config) -> Option<Result<Arc<dyn Embedder>, 
         )));
     };
     let config = (home.clone(), config.clone());
-    let far = Far { name: model.to_string(), dimension, config, line: OnceLock::new(), lately: Mutex::default() };
-    Some(Ok(Arc::new(far)))
+    let (line, lately, resting) = (OnceLock::new(), Mutex::default(), Mutex::default());
+    Some(Ok(Arc::new(Far { name: model.to_string(), dimension, config, line, lately, resting })))
 }
 
 impl Embedder for Far {
@@ -82,7 +87,13 @@ impl Embedder for Far {
         if let Some((_, vector)) = lately().iter().find(|(asked, _)| asked == text) {
             return Ok(vector.clone());
         }
-        let vector = self.asked(&[text], Purpose::Question, &AtomicBool::new(false))?.pop().unwrap_or_default();
+        let resting = || self.resting.lock().unwrap_or_else(PoisonError::into_inner);
+        if resting().is_some_and(|until| Instant::now() < until) {
+            return Err(EmbedError::Far(format!("{} did not answer a moment ago.", self.name)));
+        }
+        let asked = self.asked(&[text], Purpose::Question, &AtomicBool::new(false));
+        *resting() = asked.is_err().then(|| Instant::now() + REST);
+        let vector = asked?.pop().unwrap_or_default();
         let mut lately = lately();
         lately.push_back((text.to_owned(), vector.clone()));
         if lately.len() > REMEMBERED {
@@ -166,12 +177,12 @@ async fn passages(model: &Embeddings, job: &Job) -> Vectors {
             };
             let Some(wait) = failure.retry_delay_ms(attempt) else { return Err(far(failure)) };
             attempt += 1;
-            let until = tokio::time::Instant::now() + Duration::from_millis(wait);
-            while tokio::time::Instant::now() < until {
+            let until = Instant::now() + Duration::from_millis(wait);
+            while Instant::now() < until {
                 if job.given_up.load(Ordering::Relaxed) {
                     return Err(EmbedError::Stopped);
                 }
-                tokio::time::sleep_until(until.min(tokio::time::Instant::now() + LOOK)).await;
+                tokio::time::sleep_until(until.min(Instant::now() + LOOK)).await;
             }
         };
         made.extend(vectors.into_iter().map(unit));

@@ -86,6 +86,9 @@ pub struct SearchArgs {
     /// Show what each hit's score is made of
     #[arg(long)]
     pub why: bool,
+    /// Have a model put the best 20 hits in order; their snippets are sent to it
+    #[arg(long)]
+    pub rerank: bool,
 }
 
 #[derive(Debug, Subcommand)]

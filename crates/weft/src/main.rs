@@ -13,6 +13,7 @@ mod knowledge_args;
 mod open;
 mod out;
 mod past;
+mod rerank;
 mod research_args;
 mod serve_args;
 mod show;

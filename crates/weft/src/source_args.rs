@@ -61,7 +61,8 @@ pub struct AddArgs {
     /// An environment variable for the program: NAME=VALUE, NAME=vault:KEY or NAME=env:OTHER
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
-    /// A header for every request: NAME=VALUE, NAME=vault:KEY or NAME=env:OTHER
+    /// A header for every request: NAME=VALUE, NAME=vault:KEY, NAME=env:OTHER, or with words before, as in
+    /// 'Authorization=Bearer env:TOKEN'
     #[arg(long, value_name = "NAME=VALUE")]
     pub header: Vec<String>,
     /// What the API offers, in a sentence for the model

@@ -161,6 +161,8 @@ export interface StageCalls {
   stage: string;
   calls: ToolCall[];
   plan: Plan[];
+  /** Of a step that was stopped half-way: the events with what had come of it. Only the rest is called. */
+  kept?: number[];
 }
 
 export type Plan = {

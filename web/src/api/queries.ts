@@ -38,16 +38,23 @@ export interface Views {
   /** Of labels, by their whole names. */
   colours: Record<string, Colour>;
   labels: { name: string; sessions: number }[];
+  /** Why these are not the ones that were saved, if they are not. */
+  notice: string | null;
 }
 const viewsQuery = { queryKey: ['views'], queryFn: () => api.get<Views>('views') };
 export const useViews = () => useQuery(viewsQuery);
-/** Keeps what is changed; the rest stays as it is. `renamed` leads from a status's old name to its new one. */
+type ViewsChange = Partial<Pick<Views, 'views' | 'statuses' | 'colours'>> & { renamed?: Record<string, string> };
+/**
+ * Keeps a change; the rest stays as it is. It is worked out when those before it are kept, so that two in quick
+ * succession do not undo each other. `renamed` leads from a status's old name to its new one.
+ */
 export const useKeepViews = () =>
   useMutation({
     scope: { id: 'views' },
-    mutationFn: async (change: Partial<Pick<Views, 'views' | 'statuses' | 'colours'>> & { renamed?: Record<string, string> }) => {
-      const { views, statuses, colours } = await queries.ensureQueryData(viewsQuery);
-      return api.put<Views>('views', { views, statuses, colours, ...change });
+    mutationFn: async (change: (now: Views) => ViewsChange) => {
+      const now = await queries.ensureQueryData(viewsQuery);
+      const { views, statuses, colours } = now;
+      return api.put<Views>('views', { views, statuses, colours, ...change(now) });
     },
     onSuccess: (views) => {
       queries.setQueryData(['views'], views);
@@ -59,7 +66,7 @@ export const useKeepViews = () =>
 export const useSessions = (filter: ListFilter) =>
   useInfiniteQuery({
     queryKey: ['sessions', filter],
-    queryFn: ({ pageParam, signal }) => api.get<SessionPage>('sessions', { ...filter, children: filter.view === 'inbox', cursor: pageParam, limit: 200 }, signal),
+    queryFn: ({ pageParam, signal }) => api.get<SessionPage>('sessions', { ...filter, children: filter.view === 'inbox', cursor: pageParam, limit: pageParam ? 500 : 200 }, signal),
     initialPageParam: '' as string,
     getNextPageParam: (page) => page.next ?? undefined,
   });

@@ -14,6 +14,7 @@ const USUAL: [string, ListFilter][] = [
   ['Failed', { view: 'inbox', status: 'failed' }],
   ['Open', { view: 'inbox', where: 'not closed' }],
   ['Closed', { view: 'inbox', where: 'closed' }],
+  ['Research', { view: 'inbox', where: 'app == research' }],
   ['Archived', { view: 'archived' }],
   ['Deleted', { view: 'deleted' }],
 ];
@@ -51,7 +52,7 @@ export function FilterMenu({ filter, onChange }: { filter: ListFilter; onChange:
     const name = (await askText({ title: 'Save this view', hint: 'It appears under this name in the filter, in every browser.', value: filterWords(filter, []) ?? '' }))?.trim();
     if (!name) return;
     const { view, status, label, flag, workspace, where } = filter;
-    keep.mutate({ views: [...saved.filter((other) => other.name !== name), { name, view, status, label, flag, workspace, where }] });
+    keep.mutate((now) => ({ views: [...now.views.filter((other) => other.name !== name), { name, view, status, label, flag, workspace, where }] }));
   };
   const express = async () => {
     const typed = await askText({
@@ -67,6 +68,7 @@ export function FilterMenu({ filter, onChange }: { filter: ListFilter; onChange:
       <Menu.Portal>
         <Menu.Content className="menu filter-menu" align="end" sideOffset={4}>
           {USUAL.map(([label, next]) => entry(label, label, next))}
+          {views?.notice ? <Menu.Item className="menu-item" asChild><Link to="/settings/$page" params={{ page: 'statuses' }} className="bad">Your views cannot be read…</Link></Menu.Item> : null}
           {saved.length > 0 ? <Menu.Label className="menu-label">Your views</Menu.Label> : null}
           {saved.map((view) => entry(`view ${view.name}`, view.name, filterOf(view)))}
           {statuses.length > 0 ? <Menu.Label className="menu-label">Status</Menu.Label> : null}
@@ -76,7 +78,7 @@ export function FilterMenu({ filter, onChange }: { filter: ListFilter; onChange:
           <div className="menu-line" />
           <Menu.Item className="menu-item" onSelect={() => void express()}><Sigma /> Show where…</Menu.Item>
           {special && !shown ? <Menu.Item className="menu-item" onSelect={() => void save()}><BookmarkPlus /> Save this view…</Menu.Item> : null}
-          {shown ? <Menu.Item className="menu-item" onSelect={() => keep.mutate({ views: saved.filter((view) => view !== shown) })}><BookmarkX /> Forget “{shown.name}”</Menu.Item> : null}
+          {shown ? <Menu.Item className="menu-item" onSelect={() => keep.mutate((now) => ({ views: now.views.filter((view) => view.name !== shown.name) }))}><BookmarkX /> Forget “{shown.name}”</Menu.Item> : null}
           <Menu.Item className="menu-item" asChild><Link to="/settings/$page" params={{ page: 'statuses' }}><Pencil /> Edit statuses and colours…</Link></Menu.Item>
         </Menu.Content>
       </Menu.Portal>

@@ -69,7 +69,8 @@ function Rows({ rows, state, filter, onPick }: { rows: SessionRow[]; state: Retu
   const end = items.at(-1)?.index ?? 0;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = state;
   useEffect(() => {
-    if (end >= list.length - 20 && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+    // Early enough that somebody who scrolls fast does not come to a stop.
+    if (end >= list.length - 150 && hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [end, list.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
 
   if (state.isPending) return <Skeletons />;

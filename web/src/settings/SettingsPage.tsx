@@ -8,7 +8,9 @@ import { notifications } from '../inbox/notify';
 import { Sentence } from '../markdown/inline';
 import { ShortcutTable } from '../shell/Shortcuts';
 import { useTitle } from '../shell/useTitle';
+import { Hooks } from './Hooks';
 import { Models } from './Models';
+import { Own } from './Own';
 import { SETTINGS_PAGES, type SettingsPageId } from './pages';
 import { Backups } from './Backups';
 import { Page, Section, Settings, shownValue, useSettings } from './parts';
@@ -22,8 +24,8 @@ const CONTENT: Record<SettingsPageId, () => ReactNode> = {
   permissions: () => <Permissions />,
   sandbox: () => <Sandbox />,
   sources: () => <Sources />,
-  agents: () => <Named what="agents" says="An agent is a prompt, a model, tools and limits, declared in .weft/agents/NAME/AGENT.md. Mention one with @." />,
-  skills: () => <Named what="skills" says="A skill is instructions that are loaded when they are needed, in .weft/skills/NAME/SKILL.md. Call one with /." />,
+  agents: () => <Own what="agents" />,
+  skills: () => <Own what="skills" />,
   hooks: () => <Hooks />,
   themes: () => <Themes />,
   statuses: () => <Statuses />,
@@ -102,54 +104,6 @@ function Sandbox() {
       </Section>
       <Section title="Settings"><Settings prefixes={['sandbox']} /></Section>
     </>
-  );
-}
-
-function Hooks() {
-  const settings = useSettings();
-  return (
-    <Section title="Hooks" says="Your own commands at fixed points of a turn. They run programs, so they are written in the settings file and not here.">
-      <Page query={settings}>
-        {(data) => (
-          <>
-            {(data.hooks ?? []).length === 0 ? <p className="muted">None yet. A <code>[[hooks]]</code> table with <code>on</code>, <code>tool</code> and <code>command</code> adds one.</p> : (
-              <ul className="checks">{(data.hooks ?? []).map((hook, index) => <li key={index}><code>{shownValue(hook)}</code></li>)}</ul>
-            )}
-          </>
-        )}
-      </Page>
-    </Section>
-  );
-}
-
-interface Thing {
-  name: string;
-  description: string;
-  called?: string;
-  place?: string;
-  of_project: boolean;
-}
-
-function Named({ what, says }: { what: 'agents' | 'skills'; says: string }) {
-  const things = useQuery({ queryKey: [what], queryFn: () => api.get<{ [key: string]: unknown; problems: unknown[] }>(what) });
-  return (
-    <Section title={what === 'agents' ? 'Agents' : 'Skills'} says={says}>
-      <Page query={things}>
-        {(data) => {
-          const list = (data[what] ?? []) as Thing[];
-          return (
-            <>
-              {list.length === 0 ? <p className="muted">None yet.</p> : (
-                <table className="table"><thead><tr><th>Name</th><th>What for</th><th>From</th></tr></thead>
-                  <tbody>{list.map((thing) => <tr key={thing.name}><td><code>{thing.called || thing.name}</code></td><td>{thing.description}</td><td>{thing.of_project ? 'project' : 'yours or built in'}</td></tr>)}</tbody>
-                </table>
-              )}
-              {data.problems.map((problem, index) => <p key={index} className="bad">{typeof problem === 'string' ? problem : JSON.stringify(problem)}</p>)}
-            </>
-          );
-        }}
-      </Page>
-    </Section>
   );
 }
 

@@ -58,7 +58,7 @@ function OneSource({ source }: { source: Source }) {
 
 function AddSource() {
   const client = useQueryClient();
-  const [kind, setKind] = useState<'url' | 'command'>('url');
+  const [kind, setKind] = useState<'url' | 'api' | 'command'>('url');
   const add = useMutation({
     mutationFn: (body: unknown) => api.post('sources', body),
     onSuccess: () => { toast.say('Source added.'); void client.invalidateQueries({ queryKey: ['sources'] }); },
@@ -70,11 +70,11 @@ function AddSource() {
         event.preventDefault();
         const form = new FormData(event.currentTarget);
         const where = String(form.get('where') ?? '').trim();
-        add.mutate({ name: String(form.get('name') ?? '').trim(), ...(kind === 'url' ? { url: where } : { command: where.split(/\s+/) }) });
+        add.mutate({ name: String(form.get('name') ?? '').trim(), ...(kind === 'command' ? { command: where.split(/\s+/) } : { [kind]: where }) });
       }}>
         <label>Name<input className="field" name="name" required pattern="[a-z0-9_\-]+" title="Small letters, digits, - and _" placeholder="docs" /></label>
-        <label>Kind<select className="field" value={kind} onChange={(event) => setKind(event.target.value as 'url' | 'command')}><option value="url">MCP server at an address</option><option value="command">MCP server that is a program</option></select></label>
-        <label>{kind === 'url' ? 'Address' : 'Command'}<input className="field mono" name="where" required placeholder={kind === 'url' ? 'https://docs.example/mcp' : 'npx -y some-server'} /></label>
+        <label>Kind<select className="field" value={kind} onChange={(event) => setKind(event.target.value as 'url' | 'api' | 'command')}><option value="url">MCP server at an address</option><option value="api">HTTP API at an address</option><option value="command">MCP server that is a program</option></select></label>
+        <label>{kind === 'command' ? 'Command' : 'Address'}<input className="field mono" name="where" required placeholder={{ url: 'https://docs.example/mcp', api: 'https://api.example/v1', command: 'npx -y some-server' }[kind]} /></label>
         <button type="submit" className="button primary" disabled={add.isPending}>Add source</button>
       </form>
     </Section>

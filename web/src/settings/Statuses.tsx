@@ -5,12 +5,14 @@ import { useKeepViews, useViews } from '../api/queries';
 import type { Colour, Status, StatusIconName } from '../api/types';
 import { labelTree } from '../inbox/groups';
 import { COLOURS, labelColour, sameColour, STATUS_ICONS, StatusMark, tint } from '../inbox/statuses';
+import { Sentence } from '../markdown/inline';
 import { Page, Section } from './parts';
 
 export function Statuses() {
   const views = useViews();
   return (
     <>
+      {views.data?.notice ? <p className="bad" role="alert"><Sentence text={views.data.notice} /></p> : null}
       <Section title="Statuses" says={<>Your own words for where work stands. Press <kbd>s</kbd> and then a status’s key in an open session, or on one in the list. What is closed steps back in the list; “Open” and “Closed” in its filter show one or the other.</>}>
         <Page query={views}>{(data) => <StatusRows statuses={data.statuses} />}</Page>
       </Section>
@@ -23,44 +25,45 @@ export function Statuses() {
 
 function StatusRows({ statuses }: { statuses: readonly Status[] }) {
   const keep = useKeepViews();
-  const change = (index: number, by: Partial<Status>) => {
-    const before = statuses[index];
-    if (!before) return;
-    const renamed = by.name !== undefined && by.name !== before.name ? { [before.name]: by.name } : undefined;
-    keep.mutate({ statuses: statuses.map((status, place) => (place === index ? { ...status, ...by } : status)), renamed });
+  const change = (name: string, by: Partial<Status>) => {
+    const renamed = by.name !== undefined && by.name !== name ? { [name]: by.name } : undefined;
+    keep.mutate((now) => ({ statuses: now.statuses.map((status) => (status.name === name ? { ...status, ...by } : status)), renamed }));
   };
-  const move = (from: number, to: number) => {
-    const next = [...statuses];
-    next.splice(to, 0, ...next.splice(from, 1));
-    keep.mutate({ statuses: next });
-  };
-  const add = () => {
-    const taken = new Set(statuses.map((status) => status.name));
-    let name = 'New status';
-    for (let number = 2; taken.has(name); number += 1) name = `New status ${number}`;
-    keep.mutate({ statuses: [...statuses, { name, category: 'open', icon: 'circle', colour: null, shortcut: null }] });
-  };
+  const move = (name: string, by: number) =>
+    keep.mutate((now) => {
+      const next = [...now.statuses];
+      const from = next.findIndex((status) => status.name === name);
+      if (from >= 0) next.splice(Math.max(from + by, 0), 0, ...next.splice(from, 1));
+      return { statuses: next };
+    });
+  const add = () =>
+    keep.mutate((now) => {
+      const taken = new Set(now.statuses.map((status) => status.name));
+      let name = 'New status';
+      for (let number = 2; taken.has(name); number += 1) name = `New status ${number}`;
+      return { statuses: [...now.statuses, { name, category: 'open', icon: 'circle', colour: null, shortcut: null }] };
+    });
   return (
     <>
       <ul className="status-rows" aria-label="Statuses">
         {statuses.map((status, index) => (
           <li key={status.name} className="status-row">
             <StatusMark status={status} />
-            <Typed value={status.name} label={`Name of ${status.name}`} longest={60} onDone={(name) => name && change(index, { name })} />
-            <select className="field" aria-label={`Category of ${status.name}`} value={status.category} onChange={(event) => change(index, { category: event.target.value as Status['category'] })}>
+            <Typed value={status.name} label={`Name of ${status.name}`} longest={60} onDone={(name) => name && change(status.name, { name })} />
+            <select className="field" aria-label={`Category of ${status.name}`} value={status.category} onChange={(event) => change(status.name, { category: event.target.value as Status['category'] })}>
               <option value="open">Open</option><option value="closed">Closed</option>
             </select>
-            <select className="field" aria-label={`Icon of ${status.name}`} value={status.icon} onChange={(event) => change(index, { icon: event.target.value as StatusIconName })}>
+            <select className="field" aria-label={`Icon of ${status.name}`} value={status.icon} onChange={(event) => change(status.name, { icon: event.target.value as StatusIconName })}>
               {Object.entries(STATUS_ICONS).map(([icon, [words]]) => <option key={icon} value={icon}>{words}</option>)}
             </select>
-            <ColourField label={`Colour of ${status.name}`} none="No colour" colour={status.colour} onChange={(colour) => change(index, { colour })} />
+            <ColourField label={`Colour of ${status.name}`} none="No colour" colour={status.colour} onChange={(colour) => change(status.name, { colour })} />
             <label className="row status-key"><span className="meta">s then</span>
-              <Typed value={status.shortcut ?? ''} label={`Key of ${status.name}`} longest={1} onDone={(key) => change(index, { shortcut: key.toLowerCase() || null })} />
+              <Typed value={status.shortcut ?? ''} label={`Key of ${status.name}`} longest={1} onDone={(key) => change(status.name, { shortcut: key.toLowerCase() || null })} />
             </label>
             <span className="row">
-              <button type="button" className="icon-button" disabled={index === 0} aria-label={`Move ${status.name} up`} title="Move up" onClick={() => move(index, index - 1)}><ArrowUp /></button>
-              <button type="button" className="icon-button" disabled={index === statuses.length - 1} aria-label={`Move ${status.name} down`} title="Move down" onClick={() => move(index, index + 1)}><ArrowDown /></button>
-              <button type="button" className="icon-button" aria-label={`Remove ${status.name}`} title="Remove; sessions keep the word" onClick={() => keep.mutate({ statuses: statuses.filter((_, place) => place !== index) })}><Trash2 /></button>
+              <button type="button" className="icon-button" disabled={index === 0} aria-label={`Move ${status.name} up`} title="Move up" onClick={() => move(status.name, -1)}><ArrowUp /></button>
+              <button type="button" className="icon-button" disabled={index === statuses.length - 1} aria-label={`Move ${status.name} down`} title="Move down" onClick={() => move(status.name, 1)}><ArrowDown /></button>
+              <button type="button" className="icon-button" aria-label={`Remove ${status.name}`} title="Remove; sessions keep the word" onClick={() => keep.mutate((now) => ({ statuses: now.statuses.filter((other) => other.name !== status.name) }))}><Trash2 /></button>
             </span>
           </li>
         ))}
@@ -116,10 +119,12 @@ function LabelRows({ labels, colours }: { labels: readonly { name: string; sessi
           <span className="label-dot" style={tint(labelColour(colours, node.name)) ?? { color: 'transparent' }} aria-hidden="true" />
           <span className="grow cut">{node.label} <span className="meta">{node.sessions}</span></span>
           <ColourField key={JSON.stringify(colours[node.name])} label={`Colour of ${node.name}`} none={node.depth > 0 ? 'As above' : 'No colour'} colour={colours[node.name] ?? null} onChange={(colour) => {
-            const next = { ...colours };
-            if (colour) next[node.name] = colour;
-            else delete next[node.name];
-            keep.mutate({ colours: next });
+            keep.mutate((now) => {
+              const next = { ...now.colours };
+              if (colour) next[node.name] = colour;
+              else delete next[node.name];
+              return { colours: next };
+            });
           }} />
         </li>
       ))}

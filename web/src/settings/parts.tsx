@@ -17,11 +17,18 @@ export function Section({ title, says, children }: { title: string; says?: React
   return <section className="section"><h2>{title}</h2>{says ? <p className="muted">{says}</p> : null}{children}</section>;
 }
 
+export interface Hook {
+  on: 'before_prompt' | 'after_prompt' | 'before_tool' | 'after_tool';
+  tool?: string;
+  command: string;
+  timeout_seconds: number;
+  on_error: 'refuse' | 'ignore';
+}
 export interface SettingsData {
   values: Record<string, unknown>;
   editable: string[];
   file: string;
-  hooks?: unknown[];
+  hooks?: Hook[];
 }
 export const useSettings = () => useQuery({ queryKey: ['settings'], queryFn: () => api.get<SettingsData>('settings') });
 

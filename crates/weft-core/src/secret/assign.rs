@@ -36,6 +36,8 @@ pub static KEYWORDS: &[(&str, Keyword)] = &[
 ];
 
 const LONGEST_NAME: usize = 48;
+/// A value as long as this is no word that somebody typed.
+const PLAIN: usize = 20;
 pub const LONGEST_VALUE: usize = 4_096;
 
 impl Keyword {
@@ -308,7 +310,18 @@ fn is_secret(value: &[u8], keyword: Keyword, style: Style, name: &[u8]) -> bool 
     let is_code = style != Style::Quoted && value.iter().any(|byte| b"([{".contains(byte))
         || value.windows(2).any(|two| two == b"::" || two == b"->")
         || value.windows(3).any(|three| three == b"://");
-    if refers || is_path || is_code || shape::is_uuid(value) || shape::is_words(value) || shape::is_placeholder(value) {
+    if refers || is_path || is_code || shape::is_uuid(value) {
+        return false;
+    }
+    if keyword == Keyword::Password && style == Style::Quoted && is_pass_phrase(value, name) {
+        return true;
+    }
+    // Behind such a name a long value is a secret, be it as regular as it may.
+    let is_plain = value.len() >= PLAIN && matches!(keyword, Keyword::ApiKey | Keyword::Token | Keyword::Aws);
+    let is_placeholder = if is_plain { shape::is_stand_in(value) } else { shape::is_placeholder(value) };
+    let unmarked = value.iter().all(u8::is_ascii_alphanumeric);
+    let is_certain = keyword == Keyword::Aws && is_plain && unmarked && digit;
+    if is_placeholder || (!is_certain && shape::is_words(value)) {
         return false;
     }
     if !(upper || lower) || shape::is_number(value) {
@@ -325,4 +338,23 @@ fn is_secret(value: &[u8], keyword: Keyword, style: Style, name: &[u8]) -> bool 
         Keyword::Token => is_token && digit && shape::entropy(value) > 3.2,
         Keyword::Key => is_token && digit && upper && lower && !shape::is_hex(value) && shape::entropy(value) > 4.2,
     }
+}
+
+/// `correct-horse-battery`: words that only a password would put together, given to a name that ends
+/// in it. Single words are translations, and other marks than `-` make names and messages.
+fn is_pass_phrase(value: &[u8], name: &[u8]) -> bool {
+    const SHORTEST_WORD: usize = 3;
+    let parts: Vec<&[u8]> = value.split(|byte| *byte == b'-').collect();
+    let is_part = |part: &&[u8]| {
+        part.len() >= SHORTEST_WORD && part.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
+    let lower = String::from_utf8_lossy(value);
+    let speaks_of_itself = ["pass", "pwd", "secret", "token", "key", "login", "user", "input", "field", "form", "auth"];
+    let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+    let is_name = ["password", "passwd", "passphrase", "passwort", "pwd"].iter().any(|end| name.ends_with(end));
+    is_name
+        && parts.len() >= 3
+        && parts.iter().all(is_part)
+        && !speaks_of_itself.iter().any(|word| lower.contains(word))
+        && !shape::is_placeholder(value)
 }

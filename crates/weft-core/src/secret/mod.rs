@@ -6,10 +6,11 @@
 //! the placeholders of examples are left alone. A finding never holds the secret itself, only where
 //! it stands.
 //!
-//! Where to go next: `token` has the table of known forms, `assign` reads assignments, `shape`
-//! judges values, [`Stream`] hides secrets in text that comes in pieces.
+//! Where to go next: `token` has the table of known forms, `assign` reads assignments, `command`
+//! options and cookies, `shape` judges values, [`Stream`] hides secrets in text that comes in pieces.
 
 mod assign;
+mod command;
 mod place;
 mod shape;
 mod stream;
@@ -66,6 +67,9 @@ enum Anchor {
     Pem,
     Address,
     Header(place::Scheme),
+    Flag(command::Flag),
+    Signed,
+    Cookie,
 }
 
 struct Detector {
@@ -87,6 +91,9 @@ static DETECTOR: LazyLock<Detector> = LazyLock::new(|| {
     add("://", Anchor::Address);
     add("bearer ", Anchor::Header(place::Scheme::Bearer));
     add("basic ", Anchor::Header(place::Scheme::Basic));
+    command::FLAGS.iter().for_each(|(word, flag)| add(word, Anchor::Flag(*flag)));
+    add("sig=", Anchor::Signed);
+    add("cookie", Anchor::Cookie);
     let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::LeftmostLongest)
@@ -108,6 +115,7 @@ impl Detector {
 /// Every secret in a text, in order, none over another.
 pub fn scan(text: &[u8]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
+    let mut cookies: Vec<Finding> = Vec::new();
     let mut past = 0;
     for (anchor, start, end) in DETECTOR.anchors(text) {
         if start < past {
@@ -120,6 +128,12 @@ pub fn scan(text: &[u8]) -> Vec<Finding> {
             Anchor::Pem => place::pem(text, start, end),
             Anchor::Address => place::address(text, start, end),
             Anchor::Header(scheme) => place::header(text, start, end, scheme),
+            Anchor::Flag(flag) => command::flag(text, start, end, flag),
+            Anchor::Signed => command::signed(text, start, end),
+            Anchor::Cookie => {
+                cookies.extend(command::cookies(text, end));
+                None
+            }
         };
         if let Some(finding) = found
             && finding.start >= past
@@ -127,6 +141,15 @@ pub fn scan(text: &[u8]) -> Vec<Finding> {
             past = finding.end;
             findings.push(finding);
         }
+    }
+    // One header has many, and what stands between them may be found for itself.
+    let apart = |cookie: &Finding| findings.iter().all(|other| cookie.end <= other.start || other.end <= cookie.start);
+    cookies.retain(apart);
+    cookies.dedup_by_key(|cookie| cookie.start);
+    if !cookies.is_empty() {
+        findings.append(&mut cookies);
+        findings.sort_by_key(|finding| finding.start);
+        findings.dedup_by(|later, earlier| later.start < earlier.end);
     }
     findings
 }

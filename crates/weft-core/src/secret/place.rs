@@ -146,17 +146,23 @@ pub fn header(text: &[u8], start: usize, end: usize, scheme: Scheme) -> Option<F
     let rest = text.get(end..text.len().min(end + LONGEST_HEADER))?;
     let is_token = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(byte);
     let value = rest.get(..rest.iter().take_while(is_token).count())?;
+    let before = text.get(start.saturating_sub(24)..start)?.to_ascii_lowercase();
+    let in_header = before.windows(13).any(|words| words == b"authorization");
     let shortest = match scheme {
         Scheme::Bearer => 20,
-        Scheme::Basic => {
-            let before = text.get(start.saturating_sub(24)..start)?.to_ascii_lowercase();
-            before.windows(13).find(|words| words == b"authorization")?;
-            12
-        }
+        Scheme::Basic if in_header => 12,
+        Scheme::Basic => return None,
     };
-    if value.len() < shortest || shape::is_placeholder(value) || shape::is_words(value) || shape::is_uuid(value) {
+    if value.len() < shortest || shape::is_stand_in(value) {
         return None;
     }
-    let mixed = value.iter().any(u8::is_ascii_digit) || shape::entropy(value) > 4.0;
-    mixed.then_some(Finding { kind: BEARER, start: end, end: end + value.len() })
+    let digit = value.iter().any(u8::is_ascii_digit);
+    let mixed = digit || shape::entropy(value) > 4.0;
+    let is_meant = match scheme {
+        // In the header itself it is a secret whatever it looks like, but for plain words.
+        Scheme::Bearer if in_header => digit || !shape::is_words(value),
+        Scheme::Bearer => mixed && !shape::is_words(value) && !shape::is_uuid(value),
+        Scheme::Basic => mixed && !shape::is_words(value) && !shape::is_uuid(value) && !shape::is_placeholder(value),
+    };
+    is_meant.then_some(Finding { kind: BEARER, start: end, end: end + value.len() })
 }

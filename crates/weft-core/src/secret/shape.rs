@@ -84,15 +84,25 @@ const STAND_INS: [&str; 33] = [
 /// Whether a value in an assignment is not meant as one.
 pub fn is_placeholder(value: &[u8]) -> bool {
     const SHORT: usize = 20;
+    if is_stand_in(value) {
+        return true;
+    }
+    let lower = String::from_utf8_lossy(value).to_ascii_lowercase();
+    let speaks_of_itself = ["password", "passwd", "secret", "token", "apikey", "api_key", "api-key"];
+    if value.len() < SHORT && speaks_of_itself.iter().any(|word| lower.contains(word)) {
+        return true;
+    }
+    is_sequence(lower.as_bytes())
+}
+
+/// Whether a value stands for one that somebody will fill in. Unlike [`is_placeholder`] this takes
+/// `abcdef1234567890…` seriously, for where a name leaves no doubt that a secret follows.
+pub fn is_stand_in(value: &[u8]) -> bool {
     if is_blank(value) {
         return true;
     }
     let lower = String::from_utf8_lossy(value).to_ascii_lowercase();
     if STAND_INS.iter().any(|word| lower.contains(word)) || lower.starts_with("test") {
-        return true;
-    }
-    let speaks_of_itself = ["password", "passwd", "secret", "token", "apikey", "api_key", "api-key"];
-    if value.len() < SHORT && speaks_of_itself.iter().any(|word| lower.contains(word)) {
         return true;
     }
     let mut seen = [false; 256];
@@ -101,7 +111,7 @@ pub fn is_placeholder(value: &[u8]) -> bool {
             *seen = true;
         }
     });
-    seen.iter().filter(|seen| **seen).count() < 5 || is_sequence(lower.as_bytes())
+    seen.iter().filter(|seen| **seen).count() < 5
 }
 
 /// `12345678`, `abcdefgh`, `qwertyui`: most letters follow from the one before.
@@ -143,6 +153,7 @@ pub fn is_hex(value: &[u8]) -> bool {
 
 /// Whether it reads as words put together: `user_password2`, `auth.token.missing`, `newPassword`.
 pub fn is_words(value: &[u8]) -> bool {
+    const LONG: usize = 20;
     let mut words = 0;
     // `required|min:8` is a rule and `TRAFFIC_SECRET_0` a constant; `blue-42` may be a password.
     let is_rule = value.iter().any(|byte| b"|:".contains(byte));
@@ -157,7 +168,10 @@ pub fn is_words(value: &[u8]) -> bool {
             }
         }
     }
-    words > 1 && value.len() / words >= 3 || value.iter().all(u8::is_ascii_alphabetic) && entropy(value) < 4.0
+    // A long key without any mark between its letters changes case every third letter or so.
+    let unmarked = value.len() >= LONG && value.iter().all(u8::is_ascii_alphanumeric);
+    let least = if unmarked && value.iter().any(u8::is_ascii_digit) { 4 } else { 3 };
+    words > 1 && value.len() / words >= least || value.iter().all(u8::is_ascii_alphabetic) && entropy(value) < 4.0
 }
 
 /// The words of a name in camel case, capitals kept together.

@@ -83,7 +83,7 @@ impl Machine {
                 self.next_round();
             }
             Work::Model { at_most } => self.call_stage(at_most, again),
-            Work::Calls { calls, plan } => self.call_for(number, stage, calls, plan),
+            Work::Calls { calls, plan, kept } => self.call_for(number, stage, calls, plan, kept),
             Work::Finish(finish) => self.finish_stage(number, stage, *finish),
             Work::Fail { message, redo } => {
                 let reason = EndReason::StageFailed { stage: stage.clone(), message: message.clone() };
@@ -98,7 +98,7 @@ impl Machine {
             Work::AskToLeave { said, inputs, call, plan } => {
                 let stage = before(run);
                 self.emit(BreakoutAsked { run: number, said, inputs });
-                self.call_for(number, stage, vec![call], vec![plan]);
+                self.call_for(number, stage, vec![call], vec![plan], Vec::new());
             }
             Work::Leave { said, inputs, summary } => {
                 let goes_on = said.is_some();
@@ -126,9 +126,9 @@ impl Machine {
         self.call(round, attempt);
     }
 
-    fn call_for(&mut self, run: u32, stage: String, calls: Vec<ToolCall>, plan: Vec<Plan>) {
+    fn call_for(&mut self, run: u32, stage: String, calls: Vec<ToolCall>, plan: Vec<Plan>, kept: Vec<u64>) {
         let none = calls.is_empty();
-        self.emit(StageCalls { run, stage, calls, plan });
+        self.emit(StageCalls { run, stage, calls, plan, kept });
         if none {
             self.next_round();
         } else {
@@ -156,7 +156,7 @@ impl Machine {
         match pause {
             Some(pause) => {
                 self.emit(FlowPaused { run: number, stage: stage.clone(), text: pause.text, path: pause.path });
-                self.call_for(number, stage, vec![pause.call], vec![pause.plan]);
+                self.call_for(number, stage, vec![pause.call], vec![pause.plan], Vec::new());
             }
             None => self.next_round(),
         }

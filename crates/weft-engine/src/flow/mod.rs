@@ -307,14 +307,45 @@ impl Interpreter<'_> {
             );
             return Err(message.into());
         }
+        let before = self.before(step, items.len());
+        let mut kept = Vec::new();
         let mut calls = Vec::with_capacity(items.len());
-        for (number, item) in (self.run.calls + 1..).zip(items) {
+        for (place, item) in items.into_iter().enumerate() {
+            let tried = before.get(place);
+            if let Some(Tried { done: Some(seq), .. }) = tried {
+                kept.push(*seq);
+                continue;
+            }
             let mut scope = scope.clone();
             scope.set("item", item);
-            calls.push(self.call(number, &name, self.input(&scope, step)?));
+            let number = self.run.calls + 1 + u32::try_from(calls.len()).unwrap_or(u32::MAX);
+            let mut call = self.call(number, &name, self.input(&scope, step)?);
+            // Results are ordered by the last number: a call that is made again keeps its place.
+            if let Some(Tried { place, .. }) = tried {
+                call.id = CallId::new(format!("{}-{place}", call.id.as_str()));
+            }
+            calls.push(call);
         }
         let plan = calls.iter().map(|call| self.around.plan(call)).collect();
-        Ok(Work::Calls { calls, plan })
+        Ok(Work::Calls { calls, plan, kept })
+    }
+
+    /// What came of each item of a step when it was tried before: stopped half-way, or with a failure
+    /// that another try may mend. Everything a step depends on is in the log, so its items are the same.
+    fn before(&self, step: &StepSpec, items: usize) -> Vec<Tried> {
+        let mut tried = Vec::with_capacity(self.run.redo.len());
+        for seq in &self.run.redo {
+            let event = self.around.event(*seq);
+            let Some(Event::ToolFinished(finished)) = event.as_deref() else { return Vec::new() };
+            let holds = match finished.outcome {
+                Outcome::Ok => true,
+                Outcome::Interrupted => false,
+                Outcome::Failed | Outcome::Invalid | Outcome::Denied => step.optional,
+            };
+            tried.push(Tried { place: number_of(&finished.call), done: holds.then_some(*seq) });
+        }
+        tried.sort_by_key(|one| one.place);
+        if tried.len() == items { tried } else { Vec::new() }
     }
 
     fn call(&self, number: u32, name: &str, input: Value) -> ToolCall {
@@ -517,7 +548,7 @@ impl Interpreter<'_> {
         let stage = self.run.at.checked_sub(1).and_then(|at| self.flow.stages.get(at));
         let spec = stage.and_then(|stage| stage.pause.as_ref()).ok_or_else(out_of_step)?;
         match self.pause(&self.scope_after()?, spec)? {
-            Some(pause) => Ok(Work::Calls { calls: vec![pause.call], plan: vec![pause.plan] }),
+            Some(pause) => Ok(Work::Calls { calls: vec![pause.call], plan: vec![pause.plan], kept: Vec::new() }),
             None => Ok(Work::Resume { reply: String::new(), inputs: Vec::new(), skip: Vec::new() }),
         }
     }
@@ -535,6 +566,14 @@ impl Interpreter<'_> {
 enum Given {
     Value(Value),
     Next(Next),
+}
+
+/// A call of a step that is done again.
+struct Tried {
+    /// Among the calls of its step.
+    place: u32,
+    /// The event with what came of it, if that stays.
+    done: Option<u64>,
 }
 
 struct Reply {

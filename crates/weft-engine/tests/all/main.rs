@@ -13,6 +13,7 @@ mod flow_simulation;
 mod leaving;
 mod mishaps;
 mod simulation;
+mod stopped_flow;
 mod trust;
 mod turns;
 mod world;

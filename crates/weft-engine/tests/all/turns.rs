@@ -204,6 +204,35 @@ async fn failures_are_survived_or_explained() {
 }
 
 #[tokio::test]
+async fn who_waits_for_a_busy_provider_is_told_and_choosing_its_model_again_ends_the_wait() {
+    let busy = failure(429, "rate_limit_error", "slow down").header("retry-after", "600");
+    let place = Place::new(replies(vec![busy, text("Here.")]));
+    let engine = place.open();
+    let (first, second) = (place.session(&engine, Mode::Auto), place.session(&engine, Mode::Auto));
+    let mut watch = engine.watch(first);
+    say(&engine, first, "hello").await;
+    until(&mut watch, |live| matches!(live, Live::Event(recorded) if matches!(recorded.event, Event::RoundFailed(_))))
+        .await;
+
+    let mut watch = engine.watch(second);
+    say(&engine, second, "hello").await;
+    until(&mut watch, |live| matches!(live, Live::Notice(words) if words.contains("is busy; this waits for"))).await;
+    let model = engine.state(second).unwrap().model;
+    engine.set_model(second, model).await.unwrap();
+    let state = settle(&engine, second, &mut watch).await;
+    assert_eq!(state.last_end, Some(EndReason::Completed));
+}
+
+async fn until(watch: &mut Watch, wanted: impl Fn(&Live) -> bool) {
+    while let Some(live) = watch.next().await {
+        if wanted(&live) {
+            return;
+        }
+    }
+    panic!("it was never shown");
+}
+
+#[tokio::test]
 async fn stopping_keeps_what_was_said() {
     let place = Place::new(replies(vec![text("I was saying something long").fault(Fault::Silent { after: 1 })]));
     let engine = place.open();

@@ -197,3 +197,40 @@ fn claims_that_the_code_does_not_bear_out_are_told_with_the_answer() {
     let kept = told.kept.unwrap_or_else(|| panic!("{:?}", told.text));
     assert!(kept.warning.is_some_and(|warning| warning.contains("mongodb")));
 }
+
+/// Sessions that went on so many times.
+struct Went(u64);
+
+impl crate::Memory for Went {
+    fn sessions(&self, _: &std::path::Path) -> Result<Vec<(String, u64)>, String> {
+        Ok(vec![("0123456789ab".to_owned(), self.0)])
+    }
+
+    fn read(&self, _: &str, _: &mut dyn FnMut(&weft_core::Recorded)) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+#[test]
+fn what_happened_and_where_one_stood_are_stale_when_something_new_happens() {
+    for intent in [Intent::Activity, Intent::Resume, Intent::Outcome] {
+        let mut world = World::new();
+        world.knowledge.remember(&Went(1), NOW).unwrap();
+        world.keep(intent, "parcels", &["src/errors.rs"], 0.9).unwrap();
+        let ask = |world: &World| {
+            let asked = Asked {
+                question: "parcels".to_owned(),
+                intent: Some(intent),
+                subject: Some("parcels".to_owned()),
+                confidence: Some(0.9),
+                budget: 2_000,
+                now: NOW + MINUTE,
+                ..Asked::default()
+            };
+            world.knowledge.resolve(&asked).unwrap().origin
+        };
+        assert_eq!(ask(&world), Origin::Kept, "{intent}");
+        world.knowledge.remember(&Went(2), NOW).unwrap();
+        assert_ne!(ask(&world), Origin::Kept, "{intent}");
+    }
+}

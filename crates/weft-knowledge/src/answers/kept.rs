@@ -61,10 +61,11 @@ impl Intent {
         match self {
             Self::Locate => None,
             Self::Pattern => Some((60 * MINUTE, Depends::Neighbours)),
-            Self::Explain | Self::Historical | Self::Outcome | Self::Similar => Some((30 * MINUTE, Depends::Nothing)),
+            Self::Explain | Self::Historical | Self::Similar => Some((30 * MINUTE, Depends::Nothing)),
+            Self::Outcome => Some((30 * MINUTE, Depends::Past)),
             Self::General => Some((15 * MINUTE, Depends::Nothing)),
             Self::Activity => Some((5 * MINUTE, Depends::Past)),
-            Self::Resume => Some((2 * MINUTE, Depends::Nothing)),
+            Self::Resume => Some((2 * MINUTE, Depends::Past)),
         }
     }
 

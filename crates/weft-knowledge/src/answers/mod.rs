@@ -8,7 +8,7 @@
 //! Where to go next: `kept` has what makes a kept answer stale; `judgement::prompt` what a model is told.
 
 mod kept;
-mod subject;
+pub(crate) mod subject;
 
 use serde::Serialize;
 

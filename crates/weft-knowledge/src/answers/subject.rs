@@ -79,7 +79,7 @@ const EMPTY: &[&str] = &[
 ];
 
 /// `How do we handle errors?` and `our error_handling approach` are both `error handl`.
-pub(super) fn of(text: &str) -> String {
+pub(crate) fn of(text: &str) -> String {
     let words = text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
     let parts = words.flat_map(split_identifier).map(|part| part.trim_matches('_').to_lowercase());
     let mut stems: Vec<String> = parts

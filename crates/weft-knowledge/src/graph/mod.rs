@@ -7,6 +7,7 @@
 //!
 //! Whoever asks about a file, a module or a type asks about everything in it as well.
 
+mod across;
 mod link;
 mod resolve;
 

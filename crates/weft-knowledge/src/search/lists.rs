@@ -23,10 +23,10 @@ pub struct Lists {
 }
 
 impl Knowledge {
-    /// At most `most` places by words, and as many by meaning.
-    pub fn lists(&self, text: &str, most: usize) -> Result<Lists, KnowledgeError> {
+    /// At most `most` places that have these words, and as many that mean the same as a text.
+    pub fn lists(&self, words: &str, text: &str, most: usize) -> Result<Lists, KnowledgeError> {
         let filter = Filter::default();
-        let words = self.text.search(text, &filter, most).map_err(|error| KnowledgeError::Text(error.to_string()))?;
+        let words = self.text.search(words, &filter, most).map_err(|error| KnowledgeError::Text(error.to_string()))?;
         let meaning = if self.without_model().is_some() {
             Vec::new()
         } else {

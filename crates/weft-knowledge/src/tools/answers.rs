@@ -1,5 +1,7 @@
 //! What each tool says: places first, in few words, for models to read.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::view::{View, count, flag, limit, word};
@@ -7,7 +9,8 @@ use crate::answers::{Asked, Intent, Origin};
 use crate::chunk::{Domain, EdgeKind, Kind};
 use crate::error::KnowledgeError;
 use crate::graph::{Direction, Neighbour};
-use crate::judgement::prompt;
+use crate::health::Health;
+use crate::judgement::{Context, prompt};
 use crate::search::{Hit, Query};
 use crate::tables::Symbol;
 
@@ -27,15 +30,6 @@ pub(super) fn search_code(view: &View<'_>, input: &Value) -> Answered {
 pub(super) fn search_documents(view: &View<'_>, input: &Value) -> Answered {
     let mut filter = view.filter(input);
     filter.domains = vec![Domain::Documents];
-    Ok(listed(&view.hits(input, filter)?))
-}
-
-pub(super) fn search_history(view: &View<'_>, input: &Value) -> Answered {
-    let mut filter = view.filter(input);
-    // History has no place in the workspace.
-    filter.path_prefix = None;
-    filter.domains = vec![Domain::History];
-    filter.kinds = kinds(input, "kind");
     Ok(listed(&view.hits(input, filter)?))
 }
 
@@ -143,6 +137,7 @@ pub(super) fn smart_search(view: &View<'_>, input: &Value) -> Answered {
     }
     let mut parts = vec![prompt::sources(&context)];
     parts.extend(context.conflicts.iter().map(|conflict| format!("Conflict: {}", prompt::conflict(conflict))));
+    parts.extend(health_around(view, &context));
     if !context.also_in.is_empty() {
         parts.push(format!("Also exists in: {}", context.also_in.join(", ")));
     }
@@ -215,24 +210,43 @@ pub(super) fn assess_codebase_health(view: &View<'_>, input: &Value) -> Answered
     let scope = view.filter(&serde_json::json!({"path": word(input, "scope")})).path_prefix;
     let mut lines = Vec::new();
     for health in view.knowledge.health(scope.as_deref())? {
-        let coverage = health.test_coverage.as_deref().unwrap_or("not known");
-        let maturity = serde_json::to_value(health.maturity).unwrap_or_default();
-        lines.push(format!(
-            "{}: {}, pattern confidence {:.2}, test coverage {coverage}, {} debt markers in {} lines of {} files, {} tests. {}{}",
-            view.shown(&health.area).unwrap_or(&health.area),
-            maturity.as_str().unwrap_or_default(),
-            health.pattern_confidence,
-            health.debt_count,
-            health.lines,
-            health.files,
-            health.tests,
-            health.recommendation,
-            health.warning.map(|warning| format!(" Warning: {warning}")).unwrap_or_default()
-        ));
+        lines.push(health_line(view, &health));
         let telling = health.debt_markers.iter().filter(|debt| view.shown(&debt.path).is_some());
         lines.extend(telling.take(5).map(|debt| format!("    {}:{} {}", debt.path, debt.line, debt.text)));
     }
     Ok(or_nothing(lines))
+}
+
+fn health_line(view: &View<'_>, health: &Health) -> String {
+    let coverage = health.test_coverage.as_deref().unwrap_or("not known");
+    let maturity = serde_json::to_value(health.maturity).unwrap_or_default();
+    format!(
+        "{}: {}, pattern confidence {:.2}, test coverage {coverage}, {} debt markers in {} lines of {} files, {} tests. {}{}",
+        view.shown(&health.area).unwrap_or(&health.area),
+        maturity.as_str().unwrap_or_default(),
+        health.pattern_confidence,
+        health.debt_count,
+        health.lines,
+        health.files,
+        health.tests,
+        health.recommendation,
+        health.warning.as_ref().map(|warning| format!(" Warning: {warning}")).unwrap_or_default()
+    )
+}
+
+/// How healthy the code is that most of what was chosen stands in: whoever changes it should know.
+fn health_around(view: &View<'_>, context: &Context) -> Option<String> {
+    let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
+    for item in context.items.iter().filter(|item| item.hit.domain == Domain::Code) {
+        let folder = item.hit.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        *folders.entry(folder).or_default() += 1;
+    }
+    let (folder, _) = folders.into_iter().max_by_key(|(_, count)| *count)?;
+    // What is told is named as the workspace names it; the index may be of a larger folder.
+    let known = format!("{}{folder}", view.prefix);
+    let known = known.trim_end_matches('/');
+    let health = view.knowledge.health(Some(if known.is_empty() { "." } else { known })).ok()?;
+    health.first().map(|health| format!("Health of {}", health_line(view, health)))
 }
 
 pub(super) fn knowledge_status(view: &View<'_>, _: &Value) -> Answered {
@@ -260,7 +274,7 @@ fn kinds(input: &Value, name: &str) -> Vec<Kind> {
     word(input, name).and_then(Kind::from_word).into_iter().collect()
 }
 
-fn head(symbol: &Symbol, path: &str) -> String {
+pub(super) fn head(symbol: &Symbol, path: &str) -> String {
     let id = symbol.paragraph.as_ref().map(|id| format!(" [{id}]")).unwrap_or_default();
     format!("{path}:{}-{}{id}  {}  {}", symbol.first, symbol.last, symbol.kind, named(&symbol.context, &symbol.name))
 }
@@ -269,14 +283,14 @@ fn named(context: &str, name: &str) -> String {
     [context, name].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" > ")
 }
 
-fn neighbour(one: &Neighbour) -> String {
+pub(super) fn neighbour(one: &Neighbour) -> String {
     let sure = if one.confidence < 0.99 { ", perhaps" } else { "" };
     let how = one.edge.map(|edge| format!("  {edge} at {}{sure}", one.at)).unwrap_or_default();
     let indent = "  ".repeat(one.depth.saturating_sub(1));
     format!("{indent}{}:{}  {}  {}{how}", one.path, one.line, one.kind, named(&one.context, &one.name))
 }
 
-fn listed(hits: &[Hit]) -> String {
+pub(super) fn listed(hits: &[Hit]) -> String {
     let lines = hits.iter().map(|hit| {
         let id = hit.paragraph.as_ref().map(|id| format!(" [{id}]")).unwrap_or_default();
         let warning = hit.freshness.warning.map(|warning| format!("  ({warning})")).unwrap_or_default();

@@ -3,10 +3,12 @@
 //!
 //! Where to go next: `answers` has what each tool says; the table here what the model is told.
 
+mod advice;
 mod answers;
 mod keep;
 mod note;
 mod papers;
+mod past;
 mod update;
 mod view;
 
@@ -77,6 +79,8 @@ fn number() -> Value {
 
 fn offers() -> Vec<Offer> {
     let mut offers = searches();
+    offers.extend(of_history());
+    offers.extend(of_advice());
     offers.extend(of_code());
     offers.extend(of_documents());
     offers.extend(of_verification());
@@ -135,25 +139,141 @@ fn searches() -> Vec<Offer> {
             subject: "",
             answer: answers::list_conflicts,
         },
-        Offer {
-            name: "search_history",
-            description: "Search what earlier sessions did, decided and failed at, and commits.",
-            schema: schema(
-                &["query"],
-                json!({"query": text(), "limit": number(),
-                       "kind": {"type": "string", "enum": ["turn", "decision", "failure", "task_completion", "pattern", "refactoring",
-                                "bug_fix", "feature", "commit", "paper", "any"]}}),
-            ),
-            summary: "Search history for",
-            subject: "query",
-            answer: answers::search_history,
-        },
     ]
 }
 
 fn intent() -> Value {
     let words: Vec<&str> = crate::Intent::ALL.iter().map(|intent| intent.word()).collect();
     json!({"type": "string", "enum": words})
+}
+
+fn of_history() -> Vec<Offer> {
+    let of_session = || json!({"type": "string", "description": "only of this one"});
+    vec![
+        Offer {
+            name: "search_history",
+            description: "Search what earlier sessions did, planned, decided and failed at, and commits.",
+            schema: schema(
+                &["query"],
+                json!({"query": text(), "limit": number(), "session_id": of_session(),
+                       "since": {"type": "string", "description": "such as 2026-01-31T00:00:00Z"},
+                       "kind": {"type": "string", "enum": ["turn", "decision", "failure", "plan", "task_completion", "pattern",
+                                "refactoring", "bug_fix", "feature", "commit", "paper", "any"]}}),
+            ),
+            summary: "Search history for",
+            subject: "query",
+            answer: past::search_history,
+        },
+        Offer {
+            name: "find_patterns",
+            description: "Patterns that sessions put down at least min_occurrences times (2 if left out), the most usual first.",
+            schema: schema(
+                &["query"],
+                json!({"query": text(), "limit": number(), "min_occurrences": number(),
+                       "category": {"type": "string", "description": "a tag"}}),
+            ),
+            summary: "Find patterns of",
+            subject: "query",
+            answer: past::find_patterns,
+        },
+        Offer {
+            name: "find_failures",
+            description: "What failed in earlier sessions, and what mended it.",
+            schema: schema(
+                &["query"],
+                json!({"query": text(), "limit": number(), "resolved_only": {"type": "boolean"}}),
+            ),
+            summary: "Find failures of",
+            subject: "query",
+            answer: past::find_failures,
+        },
+        Offer {
+            name: "get_decisions",
+            description: "What people and agents decided about something, best first.",
+            schema: schema(&["query"], json!({"query": text(), "limit": number()})),
+            summary: "Find decisions on",
+            subject: "query",
+            answer: past::get_decisions,
+        },
+        Offer {
+            name: "get_session_history",
+            description: "A session turn by turn: what was asked, planned, decided, done and failed at. This one if session_id is left out.",
+            schema: schema(
+                &[],
+                json!({"session_id": text(), "chronological": {"type": "boolean"},
+                       "include": {"type": "string", "enum": ["all", "decisions", "tasks", "failures", "plans"]}}),
+            ),
+            summary: "Read the history of session",
+            subject: "session_id",
+            answer: past::get_session_history,
+        },
+        Offer {
+            name: "get_code_for_history",
+            description: "The code that a session, one of its turns or a commit changed or spoke of.",
+            schema: schema(
+                &["history_id"],
+                json!({"history_id": {"type": "string", "description": "session:ID, session:ID:TURN or commit:ID"}}),
+            ),
+            summary: "Find the code of",
+            subject: "history_id",
+            answer: past::get_code_for_history,
+        },
+    ]
+}
+
+fn of_advice() -> Vec<Offer> {
+    let place = || json!({"type": "string", "description": "a document, or document#paragraph"});
+    let words = || json!({"type": "array", "items": {"type": "string"}});
+    vec![
+        Offer {
+            name: "find_best_practices",
+            description: "What documents and patterns that were put down say of how to do something.",
+            schema: schema(&["topic"], json!({"topic": text(), "technology": text(), "limit": number()})),
+            summary: "Find best practices of",
+            subject: "topic",
+            answer: advice::find_best_practices,
+        },
+        Offer {
+            name: "find_papers",
+            description: "Papers that research wrote, and documents, about something.",
+            schema: schema(&["query"], json!({"query": text(), "limit": number(), "min_year": number()})),
+            summary: "Find papers on",
+            subject: "query",
+            answer: advice::find_papers,
+        },
+        Offer {
+            name: "compare_approaches",
+            description: "What is known of two to four approaches, side by side.",
+            schema: schema(&["approaches"], json!({"approaches": words(), "context": text(), "criteria": words()})),
+            summary: "Compare approaches",
+            subject: "",
+            answer: advice::compare_approaches,
+        },
+        Offer {
+            name: "synthesize_with_codebase",
+            description: "What documents say of a topic beside the code that does it; show_gaps: what they name and is not there.",
+            schema: schema(&["topic"], json!({"topic": text(), "show_gaps": {"type": "boolean"}})),
+            summary: "Set documents beside the code of",
+            subject: "topic",
+            answer: advice::synthesize_with_codebase,
+        },
+        Offer {
+            name: "get_code_for_academic",
+            description: "The code that a document or paragraph speaks of.",
+            schema: schema(&["academic_id"], json!({"academic_id": place()})),
+            summary: "Find the code of",
+            subject: "academic_id",
+            answer: advice::get_code_for_academic,
+        },
+        Offer {
+            name: "get_history_for_academic",
+            description: "Sessions and papers that speak of a document or paragraph, newest first.",
+            schema: schema(&["academic_id"], json!({"academic_id": place(), "limit": number()})),
+            summary: "Find the history of",
+            subject: "academic_id",
+            answer: advice::get_history_for_academic,
+        },
+    ]
 }
 
 fn of_code() -> Vec<Offer> {
@@ -310,9 +430,26 @@ fn of_verification() -> Vec<Offer> {
     ]
 }
 
+/// Tools for which sessions and commits are brought up to now first.
+const OF_THE_PAST: [&str; 13] = [
+    "ask_knowledge",
+    "compare_approaches",
+    "find_best_practices",
+    "find_failures",
+    "find_papers",
+    "find_patterns",
+    "get_code_for_history",
+    "get_decisions",
+    "get_history_for_academic",
+    "get_history_for_code",
+    "get_session_history",
+    "search_history",
+    "smart_search",
+];
+
 impl Offer {
     fn of_the_past(&self) -> bool {
-        ["search_history", "get_history_for_code", "smart_search", "ask_knowledge"].contains(&self.name)
+        OF_THE_PAST.contains(&self.name)
     }
 }
 

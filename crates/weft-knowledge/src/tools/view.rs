@@ -21,7 +21,7 @@ pub(super) struct View<'a> {
     pub knowledge: &'a Knowledge,
     context: &'a Context,
     /// The workspace within the folder that is known, with a `/` at its end; empty where both are one.
-    prefix: String,
+    pub(super) prefix: String,
     pub now: i64,
     memory: Option<Arc<dyn Memory>>,
 }
@@ -87,16 +87,46 @@ impl<'a> View<'a> {
 
     /// The hits of a search that may be told.
     pub fn hits(&self, input: &Value, filter: Filter) -> Result<Vec<Hit>, KnowledgeError> {
-        let text = word(input, "query").unwrap_or_default().to_owned();
-        let answer = self.knowledge.search(&Query { text, filter, limit: limit(input), now: self.now })?;
-        Ok(answer
-            .hits
-            .into_iter()
-            .filter_map(|mut hit| {
-                hit.path = self.shown(&hit.path)?.to_owned();
-                Some(hit)
-            })
-            .collect())
+        self.hits_for(word(input, "query").unwrap_or_default(), filter, limit(input))
+    }
+
+    pub fn hits_for(&self, text: &str, filter: Filter, limit: usize) -> Result<Vec<Hit>, KnowledgeError> {
+        let text = text.to_owned();
+        let answer = self.knowledge.search(&Query { text, filter, limit, now: self.now })?;
+        let told = answer.hits.into_iter().filter_map(|mut hit| {
+            hit.path = self.told_path(&hit.path)?.to_owned();
+            Some(hit)
+        });
+        Ok(told.collect())
+    }
+
+    /// The same in the past, which a workspace shares with the folder it lies in.
+    pub fn past_hits(&self, text: &str, filter: Filter, limit: usize) -> Result<Vec<Hit>, KnowledgeError> {
+        self.hits_for(text, Filter { domains: vec![crate::Domain::History], ..filter }, limit)
+    }
+
+    /// The session that asks.
+    pub fn session(&self) -> String {
+        self.context.session.to_string()
+    }
+
+    /// A place as the index calls it, with its line or paragraph; nothing for what may not be read.
+    pub fn known_place(&self, told: &str) -> Option<String> {
+        let path = self.known_path(told)?;
+        let told = told.trim().trim_start_matches("./");
+        let rest = if told.starts_with("session:") || told.starts_with("commit:") {
+            ""
+        } else {
+            told.find(['#', ':']).and_then(|at| told.get(at..)).unwrap_or_default()
+        };
+        Some(format!("{path}{rest}"))
+    }
+
+    /// The same, or a name that is no file's.
+    pub fn meant_place(&self, told: &str) -> Option<String> {
+        let file = told.split(['#', ':']).next().unwrap_or(told);
+        let is_path = file.contains('/') || std::path::Path::new(file).extension().is_some();
+        self.known_place(told).or_else(|| (!is_path).then(|| told.to_owned()))
     }
 
     /// Leaves out of a context what may not be told, and names places as the workspace does.

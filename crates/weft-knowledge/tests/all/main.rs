@@ -7,6 +7,7 @@
 )]
 
 mod bad_input;
+mod context;
 mod graph;
 mod incremental;
 mod library;

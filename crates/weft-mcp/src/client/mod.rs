@@ -122,14 +122,20 @@ impl Connection {
         let result = if self.modern {
             let calling = self.running.call_tool(params);
             tokio::select! {
-                result = calling => result.map_err(|error| self.error(&error))?,
+                result = calling => match result {
+                    Ok(result) => result,
+                    Err(error) => return Err(self.error(&error).await),
+                },
                 () = call.cancel.cancelled() => return Err(self.cancelled()),
                 () = tokio::time::sleep(self.limits.call_with_progress) => return Err(self.timeout(self.limits.call_with_progress)),
             }
         } else {
             let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
             let sending = self.running.send_cancellable_request(request, PeerRequestOptions::no_options());
-            let handle = sending.await.map_err(|error| self.error(&error))?;
+            let handle = match sending.await {
+                Ok(handle) => handle,
+                Err(error) => return Err(self.error(&error).await),
+            };
             match self.follow(handle, &call).await? {
                 ServerResult::CallToolResult(result) => result,
                 ServerResult::CustomResult(_) | ServerResult::EmptyResult(_) => {
@@ -169,8 +175,9 @@ impl Connection {
                 biased;
                 answer = &mut handle.rx => {
                     return match answer {
-                        Ok(answer) => answer.map_err(|error| self.error(&error)),
-                        Err(_) => Err(self.broken()),
+                        Ok(Ok(answer)) => Ok(answer),
+                        Ok(Err(error)) => Err(self.error(&error).await),
+                        Err(_) => Err(self.broken().await),
                     };
                 }
                 () = call.cancel.cancelled() => {
@@ -269,20 +276,22 @@ impl Connection {
                 self.traffic.answered();
                 Ok(value)
             }
-            Ok(Err(error)) => Err(self.error(&error)),
+            Ok(Err(error)) => Err(self.error(&error).await),
             Err(_) => Err(self.timeout(self.limits.call)),
         }
     }
 
-    fn error(&self, error: &ServiceError) -> SourceError {
+    async fn error(&self, error: &ServiceError) -> SourceError {
         match error {
             ServiceError::McpError(error) => self.refused(&error.message),
             ServiceError::Cancelled { .. } => self.cancelled(),
             ServiceError::Timeout { timeout } => self.timeout(*timeout),
-            ServiceError::TransportClosed => self.broken(),
+            ServiceError::TransportClosed => self.broken().await,
             ServiceError::TransportSend(error) if challenge(error).is_some() => {
                 SourceError::SignIn { source_name: self.name.clone(), challenge: challenge(error) }
             }
+            // A process that has ended cannot be written to.
+            ServiceError::TransportSend(_) if self.process.is_some() => self.broken().await,
             other => SourceError::Broken { source_name: self.name.clone(), reason: self.say(&other.to_string()) },
         }
     }
@@ -299,12 +308,13 @@ impl Connection {
         SourceError::Timeout { source_name: self.name.clone(), seconds: after.as_secs() }
     }
 
-    fn broken(&self) -> SourceError {
-        let process =
-            || self.process.as_ref().map(|process| process.lock().unwrap_or_else(PoisonError::into_inner).obituary());
-        let reason = self.traffic.cut_off().map(str::to_owned).or_else(process);
-        let reason = self.say(&reason.unwrap_or_else(|| "it was closed".to_owned()));
-        SourceError::Broken { source_name: self.name.clone(), reason }
+    async fn broken(&self) -> SourceError {
+        let reason = match (self.traffic.cut_off(), &self.process) {
+            (Some(reason), _) => reason.to_owned(),
+            (None, Some(process)) => stdio::obituary(process).await,
+            (None, None) => "it was closed".to_owned(),
+        };
+        SourceError::Broken { source_name: self.name.clone(), reason: self.say(&reason) }
     }
 
     fn say(&self, text: &str) -> String {

@@ -9,6 +9,7 @@ use rmcp::service::ClientInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::ChildStderr;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use weft_tool::Redaction;
 use weft_tool::sandbox::Fence;
@@ -23,15 +24,26 @@ use crate::naming;
 /// What is kept of what a process writes to standard error.
 const KEPT_ERRORS: usize = 4 * 1024;
 
+/// How long a process that closed its output has to be seen dead, and its last words to arrive.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
 /// A running server and what it complained of last.
 pub struct Process {
     service: Service,
     errors: Arc<Mutex<VecDeque<u8>>>,
+    /// Ends when the process has said its last.
+    listening: JoinHandle<()>,
 }
 
 impl Process {
+    /// Whether there is nothing left to wait for before one tells of its end.
+    fn is_over(&mut self) -> bool {
+        self.service.ended().is_some() && self.listening.is_finished()
+    }
+
     /// How it ended and what it said last, for people.
-    pub fn obituary(&mut self) -> String {
+    fn obituary(&mut self) -> String {
         let ended = self
             .service
             .ended()
@@ -72,8 +84,8 @@ pub async fn connect(
         let (service, pipes) = Service::start(spec, &redaction, fence).map_err(|error| failed(error.to_string()))?;
         let Pipes { stdin, stdout, stderr } = pipes;
         let errors = Arc::new(Mutex::new(VecDeque::new()));
-        tokio::spawn(keep_last(stderr, Arc::clone(&errors)));
-        let mut process = Process { service, errors };
+        let listening = tokio::spawn(keep_last(stderr, Arc::clone(&errors)));
+        let process = Mutex::new(Process { service, errors, listening });
         let traffic = Arc::new(Traffic::default());
         let transport = AsyncRwTransport::new_client(Metered::new(stdout, limits, Arc::clone(&traffic)), stdin)
             .with_max_line_length(limits.message_bytes + 1);
@@ -88,7 +100,7 @@ pub async fn connect(
                     limits,
                     redaction,
                     modern,
-                    process: Some(Mutex::new(process)),
+                    process: Some(process),
                     used: Mutex::new(Instant::now()),
                 });
             }
@@ -100,16 +112,13 @@ pub async fn connect(
                     (
                         None,
                         ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. },
-                    ) => {
-                        settle(&mut process).await;
-                        process.obituary()
-                    }
+                    ) => obituary(&process).await,
                     (None, _) => error.to_string(),
                 };
                 return Err(failed(refused.unwrap_or(reason)));
             }
             Err(_) => {
-                let said = process.obituary();
+                let said = process.into_inner().unwrap_or_else(PoisonError::into_inner).obituary();
                 return Err(failed(format!(
                     "it did not introduce itself within {} s; {said}",
                     limits.connect.as_secs()
@@ -120,14 +129,17 @@ pub async fn connect(
     Err(failed(refused.unwrap_or_default()))
 }
 
-/// Gives a process that closed its output a moment to be seen dead, and its last words to arrive.
-async fn settle(process: &mut Process) {
-    for _ in 0..10 {
-        if process.service.ended().is_some() {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-            return;
+/// How a process that closed its output ended and what it said last, when it has.
+pub async fn obituary(process: &Mutex<Process>) -> String {
+    let until = Instant::now() + LAST_WORDS;
+    loop {
+        {
+            let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
+            if process.is_over() || Instant::now() >= until {
+                return process.obituary();
+            }
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::time::sleep(LOOK_AGAIN).await;
     }
 }
 

@@ -6,15 +6,19 @@
 //! never asked under the lock.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::broadcast;
 use tokio::time::Instant;
 use weft_core::{Cost, Failure, FailureKind, SessionId};
 
-use super::Admission;
+use super::{Admission, GateNotice};
 
 const FRESH_FOR: Duration = Duration::from_secs(5);
+/// When so much of a budget is used, in percent, people hear of it once.
+const LOW_AT: u64 = 80;
 /// Accounts nobody has used for a while are dropped when there are more than this many.
 const MANY_ACCOUNTS: usize = 4_096;
 
@@ -44,6 +48,7 @@ pub(super) struct Accounts {
     budgets: Budgets,
     ledger: Ledger,
     accounts: Mutex<HashMap<Scope, Account>>,
+    notices: broadcast::Sender<GateNotice>,
 }
 
 #[derive(Debug)]
@@ -56,8 +61,8 @@ struct Account {
 }
 
 impl Accounts {
-    pub(super) fn new(budgets: Budgets, ledger: Ledger) -> Self {
-        Self { budgets, ledger, accounts: Mutex::default() }
+    pub(super) fn new(budgets: Budgets, ledger: Ledger, notices: broadcast::Sender<GateNotice>) -> Self {
+        Self { budgets, ledger, accounts: Mutex::default(), notices }
     }
 
     /// Whether any budget applies to the call.
@@ -85,8 +90,7 @@ impl Accounts {
             }
         }
         drop(accounts);
-        let scopes = limits.into_iter().map(|(scope, _)| scope).collect();
-        Ok(Reservation { accounts: Arc::clone(self), scopes, estimate, cost: Cost::ZERO })
+        Ok(Reservation { accounts: Arc::clone(self), limits, estimate, cost: Cost::ZERO })
     }
 
     /// The budgets that apply, in the order in which they are checked.
@@ -174,26 +178,37 @@ impl Account {
         self.used = if spent < self.ledger { spent } else { spent.max(self.used) };
         self.ledger = spent;
     }
+
+    /// Whether booking `cost` makes a budget of `limit` run low. It does so only once.
+    fn runs_low(&self, cost: Cost, limit: Cost) -> bool {
+        let mark = limit.percent(LOW_AT);
+        self.used < mark && self.used + cost >= mark
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Global => f.write_str("The overall budget"),
+            Self::Session(_) => f.write_str("This session's budget"),
+            Self::Task(..) => f.write_str("This turn's budget"),
+            Self::Provider(provider) => write!(f, "The budget for {provider}"),
+        }
+    }
 }
 
 fn exceeded(scope: &Scope, limit: Cost, used: Cost, reserved: Cost, estimate: Cost) -> Failure {
-    let which = match scope {
-        Scope::Global => "The overall budget".to_owned(),
-        Scope::Session(_) => "This session's budget".to_owned(),
-        Scope::Task(..) => "This turn's budget".to_owned(),
-        Scope::Provider(provider) => format!("The budget for {provider}"),
-    };
     let under_way =
         if reserved.is_zero() { String::new() } else { format!(", {reserved} more is set aside for calls under way") };
     let message =
-        format!("{which} is {limit}: {used} is used{under_way}, and this call may cost {estimate}. Nothing was sent.");
+        format!("{scope} is {limit}: {used} is used{under_way}, and this call may cost {estimate}. Nothing was sent.");
     Failure::new(FailureKind::Budget, message)
 }
 
 /// Money set aside for one call. Dropping it frees the money and books what was settled.
 pub(super) struct Reservation {
     accounts: Arc<Accounts>,
-    scopes: Vec<Scope>,
+    limits: Vec<(Scope, Cost)>,
     estimate: Cost,
     cost: Cost,
 }
@@ -207,14 +222,19 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        if self.scopes.is_empty() {
+        if self.limits.is_empty() {
             return;
         }
         let mut accounts = self.accounts.lock();
-        for scope in &self.scopes {
-            if let Some(account) = accounts.get_mut(scope) {
-                account.reserved = account.reserved.saturating_sub(self.estimate);
-                account.used += self.cost;
+        for (scope, limit) in &self.limits {
+            let Some(account) = accounts.get_mut(scope) else { continue };
+            account.reserved = account.reserved.saturating_sub(self.estimate);
+            let runs_low = account.runs_low(self.cost, *limit);
+            account.used += self.cost;
+            if runs_low {
+                let notice = GateNotice::BudgetLow { scope: scope.clone(), used: account.used, limit: *limit };
+                // Nobody listening is fine: notices are for showing only.
+                let _ = self.accounts.notices.send(notice);
             }
         }
     }

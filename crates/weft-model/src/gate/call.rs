@@ -262,7 +262,9 @@ fn ending_of(last: &Chunk) -> Ending {
 fn circuit_open(provider: &Provider, left: Duration) -> Failure {
     let seconds = left.as_secs_f64().ceil();
     let name = &provider.name;
-    let mut message = format!("{name} failed repeatedly, so nothing is sent to it for another {seconds} s.");
+    let mut message = format!(
+        "{name} failed repeatedly, so nothing is sent to it for another {seconds} s; choosing the model again tries it at once."
+    );
     if let Some(cause) = &*lock(&provider.last_failure) {
         message.push_str(&format!(" The last time: {cause}"));
     }

@@ -360,7 +360,7 @@ async fn the_breaker_opens_after_five_failures_in_a_row_and_closes_after_three_p
     let Chunk::Failed { failure, .. } = bench.round(done()).await else { panic!("it is open") };
     assert_eq!(failure.kind, FailureKind::CircuitOpen);
     assert!(failure.retry_after_ms.is_some_and(|left| (9_000..=10_000).contains(&left)), "{failure:?}");
-    let expected = "acme failed repeatedly, so nothing is sent to it for another 10 s. The last time: no";
+    let expected = "acme failed repeatedly, so nothing is sent to it for another 10 s; choosing the model again tries it at once. The last time: no";
     assert_eq!(failure.message, expected);
 
     pass(11).await;
@@ -500,6 +500,20 @@ async fn estimates_are_reserved_and_replaced_by_the_true_cost() {
     idle().await;
     let _exact = bench.ask_as("exact", paid(8.0)).await;
     assert_eq!(bench.open(), ["exact"], "the true cost of $2 leaves $8, and a dropped call frees its share");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_budget_that_runs_low_is_told_of_once_and_work_goes_on() {
+    let bench = bench(priced(Budgets { global: Some(Cost::from_usd(10.0)), ..Budgets::default() }));
+    let mut notices = bench.gate.subscribe();
+    for (name, cost) in [("under", 7), ("over", 1), ("further", 1)] {
+        let call = bench.ask_as(name, paid(1.0)).await;
+        bench.end(name, done_using(cost)).await;
+        call.await.unwrap();
+    }
+    let (used, limit) = (Cost::from_usd(8.0), Cost::from_usd(10.0));
+    assert_eq!(notices.try_recv().unwrap(), GateNotice::BudgetLow { scope: Scope::Global, used, limit });
+    assert!(notices.try_recv().is_err(), "told once");
 }
 
 #[tokio::test(start_paused = true)]

@@ -122,6 +122,12 @@ pub enum GateNotice {
         provider: Arc<str>,
         session: SessionId,
     },
+    /// Most of a budget is used. Told once; work goes on until it is used up.
+    BudgetLow {
+        scope: Scope,
+        used: Cost,
+        limit: Cost,
+    },
 }
 
 /// How one provider stands.
@@ -167,7 +173,7 @@ impl Gate {
             concurrency: config.concurrency,
             concurrency_of: config.concurrency_of,
             price: config.price,
-            accounts: Arc::new(Accounts::new(config.budgets, config.spent)),
+            accounts: Arc::new(Accounts::new(config.budgets, config.spent, notices.clone())),
             providers: Mutex::default(),
             notices,
         };
@@ -185,6 +191,13 @@ impl Gate {
         let providers: Vec<_> = lock(&self.shared.providers).values().cloned().collect();
         let now = Instant::now();
         providers.iter().map(|provider| lock(&provider.lane).status(&provider.name, now)).collect()
+    }
+
+    /// How much longer calls to this provider wait because it is busy.
+    pub fn paused_ms(&self, provider: &str) -> Option<u64> {
+        let provider = lock(&self.shared.providers).get(provider).cloned()?;
+        let status = lock(&provider.lane).status(&provider.name, Instant::now());
+        status.paused_ms
     }
 
     /// Forgets a provider's pause and closes its breaker, because a person says it works again.

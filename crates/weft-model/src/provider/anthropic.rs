@@ -241,7 +241,7 @@ impl Stream {
                 place
             }
             // Redacted thinking, and what the provider's own tools did: only it can read them.
-            _ => return self.draft.keep(NAME, block.clone()),
+            _ => self.draft.keep(NAME, block.clone()),
         };
         self.blocks.insert(index, place);
     }

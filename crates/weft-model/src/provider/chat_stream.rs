@@ -44,10 +44,12 @@ impl Stream {
     }
 
     fn chunk(&mut self, chunk: &Value, out: &mut Outbox) {
-        if chunk.get("error").is_some_and(|error| !error.is_null()) {
-            return out.reported(chunk, self.draft.usage);
-        }
         self.count(chunk.get("usage"));
+        if chunk.get("error").is_some_and(|error| !error.is_null()) {
+            // OpenRouter passes on that the limit was reached as an error too, after the cut answer.
+            let was_cut = self.stop == Some(StopReason::Length);
+            return if was_cut { self.finish(out) } else { out.reported(chunk, self.draft.usage) };
+        }
         let Some(choice) = chunk.pointer("/choices/0") else { return };
         self.count(choice.get("usage"));
         // A whole answer has a message where a stream has deltas.
@@ -76,7 +78,7 @@ impl Stream {
         }
         match delta.get("content") {
             Some(Value::String(content)) => self.draft.add_text(content, out),
-            Some(Value::Array(parts)) => parts.iter().for_each(|part| self.draft.add_text(text(part, "text"), out)),
+            Some(Value::Array(parts)) => parts.iter().for_each(|part| self.content_part(part, out)),
             _ => {}
         }
         if let Some(refusal) = delta.get("refusal").and_then(Value::as_str)
@@ -90,6 +92,15 @@ impl Stream {
         }
         if let Some(function) = delta.get("function_call").filter(|function| function.is_object()) {
             self.function_delta(Some(0), "", function, None, out);
+        }
+    }
+
+    /// Content in parts. Mistral's reasoning is a part that holds parts.
+    fn content_part(&mut self, part: &Value, out: &mut Outbox) {
+        match part.get("thinking") {
+            Some(Value::Array(inner)) => inner.iter().for_each(|part| self.draft.add_thinking(text(part, "text"), out)),
+            Some(Value::String(words)) => self.draft.add_thinking(words, out),
+            _ => self.draft.add_text(text(part, "text"), out),
         }
     }
 
@@ -203,12 +214,17 @@ impl Stream {
     fn count(&mut self, usage: Option<&Value>) {
         let Some(usage) = usage.filter(|usage| usage.is_object()) else { return };
         let detail = |path: &str| usage.pointer(path).and_then(Value::as_u64).unwrap_or_default();
+        let (input, answer) = (number(usage, "prompt_tokens"), number(usage, "completion_tokens"));
+        let reasoning = detail("/completion_tokens_details/reasoning_tokens");
+        // xAI counts reasoning beside the answer, everybody else as part of it; the total tells.
+        let with_reasoning = answer.saturating_add(reasoning);
+        let is_beside = number(usage, "total_tokens") == input.saturating_add(with_reasoning);
         self.draft.usage = Some(Usage {
-            input: number(usage, "prompt_tokens"),
-            output: number(usage, "completion_tokens"),
+            input,
+            output: if is_beside { with_reasoning } else { answer },
             cache_read: detail("/prompt_tokens_details/cached_tokens").max(detail("/prompt_cache_hit_tokens")),
             cache_write: detail("/prompt_tokens_details/cache_write_tokens"),
-            reasoning: detail("/completion_tokens_details/reasoning_tokens"),
+            reasoning,
         });
     }
 

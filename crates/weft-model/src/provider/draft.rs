@@ -111,7 +111,7 @@ enum Piece {
     Text(String),
     Thinking { text: String, signature: Option<String> },
     Call(CallDraft),
-    Opaque { protocol: &'static str, data: Value },
+    Opaque { protocol: &'static str, data: Value, input: String },
 }
 
 struct CallDraft {
@@ -150,10 +150,11 @@ impl Draft {
         self.push(Piece::Thinking { text: String::new(), signature: None })
     }
 
-    /// Something to be returned to its provider as it is.
-    pub(super) fn keep(&mut self, protocol: &'static str, data: Value) {
+    /// Something to be returned to its provider as it is. What is added to it is the input of a call
+    /// that the provider carries out itself, and is shown to nobody.
+    pub(super) fn keep(&mut self, protocol: &'static str, data: Value) -> Place {
         self.size += weft_core::message::json_size(&data);
-        self.push(Piece::Opaque { protocol, data });
+        self.push(Piece::Opaque { protocol, data, input: String::new() })
     }
 
     /// Begins a call. An id that is missing or taken gets a new one.
@@ -185,7 +186,8 @@ impl Draft {
                 call.json.push_str(more);
                 out.say(Chunk::ToolDelta { call: call.id.clone(), json: more.to_owned() });
             }
-            Some(Piece::Opaque { .. }) | None => {}
+            Some(Piece::Opaque { input, .. }) => input.push_str(more),
+            None => {}
         }
     }
 
@@ -316,7 +318,14 @@ fn finish_piece(piece: Piece) -> Option<Part> {
             let input = arguments(&call.json);
             Some(Part::ToolCall(ToolCall { id: call.id, name: call.name, input, signature: call.signature }))
         }
-        Piece::Opaque { protocol, data } => Some(Part::Opaque { protocol: protocol.to_owned(), data }),
+        Piece::Opaque { protocol, mut data, input } => {
+            if let (Some(field @ Value::Object(_)), Ok(whole @ Value::Object(_))) =
+                (data.get_mut("input"), serde_json::from_str(&input))
+            {
+                *field = whole;
+            }
+            Some(Part::Opaque { protocol: protocol.to_owned(), data })
+        }
     }
 }
 

@@ -197,13 +197,16 @@ fn result_images(json: &mut Json, result: &ToolResult) {
 pub(super) struct Stream {
     draft: Draft,
     stop: Option<StopReason>,
+    /// The signature of the text that is being received. It comes with any piece of that text, and is
+    /// kept after it, so that the text stays one piece.
+    text_signature: Option<String>,
     /// Why the provider would not go on, in its words.
     malformed: Option<String>,
 }
 
 impl Stream {
     pub(super) fn new(round: u64) -> Self {
-        Self { draft: Draft::new(round), stop: None, malformed: None }
+        Self { draft: Draft::new(round), stop: None, text_signature: None, malformed: None }
     }
 
     fn chunk(&mut self, chunk: &Value, out: &mut Outbox) {
@@ -239,6 +242,7 @@ impl Stream {
     fn part(&mut self, part: &Value, out: &mut Outbox) {
         let signature = part.get("thoughtSignature").and_then(Value::as_str).filter(|signature| !signature.is_empty());
         if let Some(call) = part.get("functionCall").filter(|call| call.is_object()) {
+            self.keep_text_signature();
             let place = self.draft.open_call(text(call, "id"), text(call, "name"), out);
             if let Some(arguments) = call.get("args") {
                 self.draft.add(place, &arguments.to_string(), out);
@@ -250,6 +254,7 @@ impl Stream {
         }
         let words = text(part, "text");
         if part.get("thought").and_then(Value::as_bool).unwrap_or(false) {
+            self.keep_text_signature();
             self.draft.add_thinking(words, out);
             if let Some(signature) = signature {
                 self.draft.sign_last_thinking(&mark(NAME, signature));
@@ -257,8 +262,14 @@ impl Stream {
             return;
         }
         self.draft.add_text(words, out);
-        // A signature on text is kept apart, so that the text stays one piece.
         if let Some(signature) = signature {
+            self.keep_text_signature();
+            self.text_signature = Some(signature.to_owned());
+        }
+    }
+
+    fn keep_text_signature(&mut self) {
+        if let Some(signature) = self.text_signature.take() {
             self.draft.keep(NAME, serde_json::json!({ "text": "", "thoughtSignature": signature }));
         }
     }
@@ -280,6 +291,7 @@ impl Stream {
             let message = format!("{} could not finish its call: {}.", out.provider(), out.clean(&why));
             return out.fail(Failure::new(FailureKind::Protocol, message), self.draft.usage);
         }
+        self.keep_text_signature();
         match self.stop {
             Some(stop) => out.done(self.draft.finish(stop)),
             None => out.cut(self.draft.usage),

@@ -14,6 +14,7 @@ const FIXTURES: &[(Protocol, &str, &str)] = &[
     (Protocol::Anthropic, "anthropic_thinking", include_str!("../fixtures/anthropic_thinking.sse")),
     (Protocol::Anthropic, "anthropic_pause", include_str!("../fixtures/anthropic_pause.sse")),
     (Protocol::Anthropic, "anthropic_overloaded", include_str!("../fixtures/anthropic_overloaded.sse")),
+    (Protocol::Anthropic, "anthropic_server_tool", include_str!("../fixtures/anthropic_server_tool.sse")),
     (Protocol::Responses, "responses_reasoning_tools", include_str!("../fixtures/responses_reasoning_tools.sse")),
     (Protocol::Responses, "responses_incomplete", include_str!("../fixtures/responses_incomplete.sse")),
     (Protocol::Responses, "responses_failed", include_str!("../fixtures/responses_failed.sse")),
@@ -22,10 +23,14 @@ const FIXTURES: &[(Protocol, &str, &str)] = &[
     (Protocol::Chat, "chat_openrouter_error", include_str!("../fixtures/chat_openrouter_error.sse")),
     (Protocol::Chat, "chat_ollama", include_str!("../fixtures/chat_ollama.sse")),
     (Protocol::Chat, "chat_deepseek", include_str!("../fixtures/chat_deepseek.sse")),
+    (Protocol::Chat, "chat_mistral_thinking", include_str!("../fixtures/chat_mistral_thinking.sse")),
+    (Protocol::Chat, "chat_reasoning_beside", include_str!("../fixtures/chat_reasoning_beside.sse")),
+    (Protocol::Chat, "chat_openrouter_cut", include_str!("../fixtures/chat_openrouter_cut.sse")),
     (Protocol::Gemini, "gemini_thinking_tools", include_str!("../fixtures/gemini_thinking_tools.sse")),
     (Protocol::Gemini, "gemini_text_signature", include_str!("../fixtures/gemini_text_signature.sse")),
     (Protocol::Gemini, "gemini_blocked", include_str!("../fixtures/gemini_blocked.sse")),
     (Protocol::Gemini, "gemini_malformed_call", include_str!("../fixtures/gemini_malformed_call.sse")),
+    (Protocol::Gemini, "gemini_signature_within_text", include_str!("../fixtures/gemini_signature_within_text.sse")),
 ];
 
 /// An answer as a page to read.

@@ -2,8 +2,9 @@
 //! setuid root, or that AppArmor lets make them, may have them all the same.
 //!
 //! The helper becomes bubblewrap, which makes namespaces and mounts and starts the helper once more,
-//! inside, as the first process. Landlock, system call filters, limits and the care for the processes
-//! are then the helper's own, as ever. A ground cannot be shared: only who made such a world could join it.
+//! inside, as the first process. That one first looks whether bubblewrap laid what it was told to
+//! ([`super::laid`]); Landlock, system call filters, limits and the care for the processes are then the
+//! helper's own, as ever. A ground cannot be shared: only who made such a world could join it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,15 +15,20 @@ use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
+use super::laid::{self, Bound, Laid, Lay};
 use super::mounts::{self, Mounting};
 use super::worlds::{self, First, Side};
 use super::{Doing as _, EnterError, limits, lock, network, sys};
-use crate::helper::{Inside, Order, WORD};
+use crate::helper::{COMPLAINT, Inside, Order, WORD};
 use crate::policy::Network;
 
 /// Nowhere else: what anybody can put on a path would be no guard.
 const PLACES: [&str; 3] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/run/wrappers/bin/bwrap"];
+/// How often a command is begun again because something in the workspace was exchanged meanwhile.
 const ATTEMPTS: usize = 20;
+/// The same because a socket of another program has gone. No command can make one where this counts, and a
+/// busy machine may have many that come and go.
+const ATTEMPTS_OVER_SOCKETS: usize = 400;
 const OPEN: &str = "--bind";
 const READ_ONLY: &str = "--ro-bind";
 
@@ -36,22 +42,35 @@ pub fn find() -> Option<PathBuf> {
 /// Makes the sandbox and becomes the command. Returns an exit code only in the process that waits.
 pub fn enter(program: &Path, order: &Order, command: &[OsString]) -> Result<u8, EnterError> {
     let weft = order.proxy.as_deref().map(network::reach_weft).transpose()?;
-    let mut attempts_left = ATTEMPTS;
+    let (mut exchanged, mut gone) = (0, 0);
     loop {
         let mut sockets = mounts::foreign_sockets(&order.policy);
         sockets.retain(|path| mounts::is_socket(path));
-        attempts_left -= 1;
         match attempt(program, order, command, &sockets, weft.as_ref())? {
             Ok(code) => return Ok(code),
-            // Sockets come and go, and bubblewrap gives up over one that has gone.
-            Err(_) if attempts_left > 0 && !sockets.iter().all(|path| mounts::is_socket(path)) => {
+            // What was exchanged is found inside.
+            Err(complaint) if complaint.contains(laid::EXCHANGED) && exchanged < ATTEMPTS => {
+                exchanged += 1;
+                worlds::heed_signals();
+            }
+            // Sockets come and go, and bubblewrap gives up over one that has gone, if only for that moment.
+            Err(complaint)
+                if gone < ATTEMPTS_OVER_SOCKETS
+                    && sockets.iter().any(|path| !mounts::is_socket(path) || names(&complaint, path)) =>
+            {
+                gone += 1;
                 worlds::heed_signals();
             }
             Err(complaint) => {
+                let complaint = complaint.strip_prefix(COMPLAINT).unwrap_or(&complaint).to_owned();
                 return Err(io::Error::other(complaint)).doing_at("make namespaces with", program);
             }
         }
     }
+}
+
+fn names(complaint: &str, path: &Path) -> bool {
+    complaint.contains(&*path.to_string_lossy())
 }
 
 /// What bubblewrap complains of is given back, in the process that waits.
@@ -63,7 +82,13 @@ fn attempt(
     weft: Option<&UnixStream>,
 ) -> Result<Result<u8, String>, EnterError> {
     let reserved = mounts::reserve(order)?;
-    let mut words = arguments(order, sockets)?;
+    let World { mut words, lays, .. } = world(order, sockets)?;
+    let theirs = |path: &Path| order.policy.writable.iter().any(|root| path.starts_with(root));
+    // Held until the end by the process that waits.
+    let (laid, _held) = match Laid::expect(&lays, theirs) {
+        Ok(expected) => expected,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
     let (mut complaints, complaining) = io::pipe().doing("make a pipe")?;
     let first = match worlds::begin(reserved)? {
         Side::First(first) => first,
@@ -80,6 +105,7 @@ fn attempt(
     let standard =
         [stay_open(rustix::stdio::stdin())?, stay_open(rustix::stdio::stdout())?, stay_open(rustix::stdio::stderr())?];
     let own = stay_open(&own)?;
+    let laid = stay_open(laid.written().doing("write down what is laid")?)?;
     let weft = weft.map(stay_open).transpose()?;
     let (report, reserved) = first.handed_on();
     let report = stay_open(report)?;
@@ -89,6 +115,7 @@ fn attempt(
         lock: reserved.as_ref().map(OwnedFd::as_raw_fd),
         proxy: weft.as_ref().map(OwnedFd::as_raw_fd),
         standard: standard.each_ref().map(OwnedFd::as_raw_fd),
+        laid: laid.as_raw_fd(),
         users: users().doing("look at the user's namespace")?,
         processes: processes(),
     };
@@ -101,6 +128,8 @@ fn attempt(
 
 /// Goes on inside.
 pub fn go_on(inside: &Inside, order: &Order, command: &[OsString]) -> Result<u8, EnterError> {
+    // What is complained of until here reaches the process that waits, which may begin again.
+    Laid::read(sys::take(inside.laid).into()).doing("read what is laid")?.check()?;
     let [input, output, errors] = inside.standard.map(sys::take);
     rustix::stdio::dup2_stderr(&errors).doing("take the error output")?;
     rustix::stdio::dup2_stdin(&input).doing("take the input")?;
@@ -146,7 +175,7 @@ fn processes() -> u64 {
 }
 
 /// The policy, in bubblewrap's words.
-fn arguments(order: &Order, sockets: &[PathBuf]) -> Result<Vec<OsString>, EnterError> {
+fn world(order: &Order, sockets: &[PathBuf]) -> Result<World, EnterError> {
     let policy = &order.policy;
     let mut world = World::default();
     world.say(["--unshare-pid", "--unshare-ipc", "--as-pid-1"]);
@@ -159,7 +188,7 @@ fn arguments(order: &Order, sockets: &[PathBuf]) -> Result<Vec<OsString>, EnterE
     }
     let covers = mounts::covers(policy);
     for folder in &covers {
-        world.at("--tmpfs", folder);
+        world.cover(folder);
     }
     for path in mounts::programs_there() {
         world.bind(READ_ONLY, &path, &path);
@@ -188,7 +217,7 @@ fn arguments(order: &Order, sockets: &[PathBuf]) -> Result<Vec<OsString>, EnterE
         world.hide(socket);
     }
     world.say(["--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
-    Ok(world.words)
+    Ok(world)
 }
 
 /// Arguments for bubblewrap, which does them in order.
@@ -197,6 +226,8 @@ struct World {
     words: Vec<OsString>,
     /// What was laid, by where it lies: how, and what.
     laid: BTreeMap<PathBuf, (&'static str, PathBuf)>,
+    /// All that is laid, in order.
+    lays: Vec<Lay>,
 }
 
 impl World {
@@ -209,15 +240,27 @@ impl World {
     }
 
     fn bind(&mut self, how: &'static str, from: &Path, to: &Path) {
-        self.words.extend([how.into(), from.into(), to.into()]);
+        self.put(how, from, to);
         self.laid.insert(to.to_owned(), (how, from.to_owned()));
+    }
+
+    fn put(&mut self, how: &'static str, from: &Path, to: &Path) {
+        self.words.extend([how.into(), from.into(), to.into()]);
+        let bound = Bound { from: from.to_owned(), read_only: how == READ_ONLY };
+        self.lays.push(Lay { at: to.to_owned(), what: Some(bound) });
+    }
+
+    /// Lays nothing over a folder. It has to be made read-only when it holds what it is to hold.
+    fn cover(&mut self, folder: &Path) {
+        self.at("--tmpfs", folder);
+        self.lays.push(Lay { at: folder.to_owned(), what: None });
     }
 
     /// A device cannot be opened where bubblewrap lays it, so this one covers any file.
     fn hide(&mut self, path: &Path) {
         match fs::symlink_metadata(path) {
             Ok(found) if found.is_dir() => {
-                self.at("--tmpfs", path);
+                self.cover(path);
                 self.at("--remount-ro", path);
             }
             Ok(_) => self.bind(READ_ONLY, Path::new("/dev/null"), path),
@@ -235,8 +278,10 @@ impl Mounting for World {
         }
         self.bind(OPEN, folder, folder);
         // Bubblewrap takes a folder as it is outside, so what lies in this one already is laid once more.
-        for (path, (how, from)) in self.laid.iter().filter(|(path, _)| *path != folder && path.starts_with(folder)) {
-            self.words.extend([how.into(), from.into(), path.into()]);
+        let inner = |(path, _): &(&PathBuf, _)| *path != folder && path.starts_with(folder);
+        let again: Vec<_> = self.laid.iter().filter(inner).map(|(path, laid)| (path.clone(), laid.clone())).collect();
+        for (path, (how, from)) in again {
+            self.put(how, &from, &path);
         }
         Ok(())
     }

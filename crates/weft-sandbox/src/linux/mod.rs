@@ -14,6 +14,7 @@
 pub(crate) mod bubblewrap;
 mod fence;
 mod filter;
+mod laid;
 mod limits;
 mod mounts;
 mod network;
@@ -107,8 +108,12 @@ pub fn lay_ground(order: &Order) -> Result<u8, EnterError> {
     Ok(0)
 }
 
+/// How far commands stand back behind Weft, which must be able to stop them.
+const STEP_BACK: i32 = 5;
+
 /// Gives up every privilege, for good.
 fn lock(order: &Order) -> Result<(), EnterError> {
+    let _ = rustix::process::nice(STEP_BACK);
     std::env::set_current_dir(&order.cwd).doing_at("go to", &order.cwd)?;
     // Bubblewrap leaves nothing that could be given up.
     drop_capabilities(order.layers.namespaces && order.inside.is_none()).doing("give up capabilities")?;

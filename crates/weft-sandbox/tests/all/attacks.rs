@@ -23,6 +23,7 @@
 //! | capabilities given up | `every_attack_is_refused` | keep capabilities, read another process's environment |
 //! | limits of a process | `every_attack_is_refused` | memory-hog, hold files open without end |
 //! | limit of processes for root | `every_attack_is_refused` | fork-bomb |
+//! | a bomb that goes off | `a_bomb_is_held_and_nothing_is_left_of_it` | `:(){ :\|:& };:` |
 //!
 //! That no privileges can be gained is asked of the kernel twice, by the helper and by Landlock, so
 //! taking one of them out is not noticed. The defences above the sandbox have their table in the

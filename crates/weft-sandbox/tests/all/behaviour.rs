@@ -1,10 +1,14 @@
 //! What a command in the sandbox can still do, and how it ends.
 
 use std::os::unix::process::ExitStatusExt as _;
+use std::process::Stdio;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
 
+use weft_sandbox::support::Layers;
 use weft_sandbox::{Limits, Network, Order};
 
-use crate::world::{self, World, said};
+use crate::world::{self, Ground, World, said};
 
 #[track_caller]
 fn works(line: &str, expected: &str) {
@@ -164,6 +168,64 @@ fn it_ends_as_the_command_ends() {
     let (code, output) = said(world.sandboxed(&order, "true").output().unwrap());
     assert_eq!(code, Some(125));
     assert!(output.starts_with("weft sandbox: cannot go to"), "{output}");
+}
+
+/// The processes that have a word among their arguments. One that forks keeps them.
+fn count_of(word: &str) -> usize {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let arguments = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    arguments.filter(|bytes| String::from_utf8_lossy(bytes).contains(word)).count()
+}
+
+/// Sets off a bomb that doubles for as long as it can, ends it after a while as Weft would, and gives
+/// the most processes it ever had.
+fn set_off(world: &World, layers: Layers) -> usize {
+    const BURNS: Duration = Duration::from_millis(1_500);
+    // The helper's own two are started with the line as well.
+    let word = format!("bomb{}", world.workspace.parent().unwrap().file_name().unwrap().to_string_lossy());
+    let line = format!(": {word}; bomb() {{ bomb | bomb & }}; bomb 2>/dev/null; sleep 600");
+    let mut command = world.sandboxed(&world.order(layers), &line);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let group = rustix::process::Pid::from_child(&child);
+    let started = Instant::now();
+    let mut most = 0;
+    while started.elapsed() < BURNS {
+        most = most.max(count_of(&word));
+    }
+    let asked = Instant::now();
+    rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
+    child.wait().unwrap();
+    while count_of(&word) > 0 {
+        assert!(asked.elapsed() < Duration::from_secs(10), "{} are left", count_of(&word));
+        std::thread::yield_now();
+    }
+    most
+}
+
+#[test]
+fn a_bomb_is_held_and_nothing_is_left_of_it() {
+    const HELPERS: usize = 2;
+    /// Root is held by the highest number a process can have, of which the kernel keeps some back.
+    const FOR_ROOT: usize = 300;
+    let Some(layers) = world::full() else { return };
+    let limit = usize::try_from(world::TIGHT.processes.unwrap()).unwrap();
+    let most = set_off(&World::new(), layers);
+    let held = limit + HELPERS + if world::is_root() { FOR_ROOT } else { 0 };
+    assert!((limit / 2..=held).contains(&most), "{most} processes, {held} were allowed");
+    if world::is_root() {
+        let most = set_off(&World::on(&Rc::new(Ground::of(12_346))), layers);
+        let held = limit + HELPERS;
+        assert!((limit / 2..=held).contains(&most), "{most} processes, {held} were allowed to an ordinary user");
+    }
+}
+
+#[test]
+fn commands_stand_back_behind_weft() {
+    let Some(layers) = world::full() else { return };
+    let world = World::new();
+    let outside: i32 = world.plain("nice").1.trim().parse().unwrap();
+    let inside: i32 = world.run(layers, "nice").1.trim().parse().unwrap();
+    assert_eq!(inside, (outside + 5).min(19));
 }
 
 #[test]

@@ -96,6 +96,106 @@ fn what_is_protected_stays_so_beside_repositories() {
     assert_eq!(world.run(Layers::ALL, "echo x > dots/new && cat dots/new"), (Some(0), "x\n".to_owned()));
 }
 
+/// A bubblewrap that somebody gets in the way of, as the program at `name`.
+fn meddled(world: &World, name: &str, script: &str) -> Order {
+    let program = world.path(name);
+    fs::write(&program, format!("#!/bin/bash\n{script}\n")).unwrap();
+    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    Order { bubblewrap: Some(program), ..world.order(MOUNTS_ALONE) }
+}
+
+/// Landlock would hold some of it a second time.
+const MOUNTS_ALONE: Layers = Layers { landlock: false, ..Layers::ALL };
+
+fn refused_as_exchanged(world: &World, order: &Order, name: &str) {
+    // The last attempt may have failed over a socket of another test that went meanwhile.
+    let tries: Vec<String> = (0..5)
+        .map(|_| {
+            let (code, output) = said(world.sandboxed(order, "echo RAN").output().unwrap());
+            assert!(code == Some(125) && !output.contains("RAN"), "{name}: {code:?} {output}");
+            output
+        })
+        .take_while(|output| !output.contains("cannot trust what bubblewrap lays at `"))
+        .collect();
+    assert!(tries.len() < 5, "{name}: {tries:?}");
+}
+
+/// Bubblewrap takes names: a job may put a link where a folder was, while bubblewrap works.
+#[test]
+fn a_folder_that_is_exchanged_with_a_link_meanwhile_is_noticed() {
+    let Some(ground) = ground() else { return };
+    let world = World::on(&Rc::new(ground));
+    // Once, and it has to begin again; the link then leads to what is read-only there, as ever.
+    let exchange = "if [ ! -L sub ]; then cp -r sub $OUTSIDE/copy && mv sub kept && ln -s ../outside/copy sub; fi";
+    let order = meddled(&world, "once", &format!("{exchange}; exec /usr/bin/bwrap \"$@\""));
+    let (code, output) = said(world.sandboxed(&order, "echo x > sub/new || cat readme").output().unwrap());
+    assert!(code == Some(0) && output.starts_with("hello\n") && output.contains("Read-only"), "{code:?} {output}");
+    assert_eq!(world.plain("test ! -e sub/new && rm sub && mv kept sub && rm -r $OUTSIDE/copy").0, Some(0));
+    // Each time: nothing is run at all.
+    let back = "code=$?; rm sub && mv kept sub && rm -r $OUTSIDE/copy; exit $code";
+    let order = meddled(&world, "ever", &format!("{exchange}; /usr/bin/bwrap \"$@\"; {back}"));
+    refused_as_exchanged(&world, &order, "ever");
+}
+
+/// The same as bubblewrap would leave it, after exchanges that no test can time.
+#[test]
+fn what_lies_elsewhere_or_is_something_else_is_noticed() {
+    let Some(ground) = ground() else { return };
+    let world = World::on(&Rc::new(ground));
+    let between = "for ((i = 1; i <= $#; i++)); do if [ \"${!i}\" = -- ]; then \
+                   exec /usr/bin/bwrap \"${@:1:i-1}\" $more \"${@:i}\"; fi; done";
+    for (name, more) in [
+        ("a folder outside, writable", "--bind $OUTSIDE $OUTSIDE"),
+        ("a folder outside instead of one inside", "--bind $OUTSIDE $PWD/sub"),
+        ("the workspace is another", "--bind $OUTSIDE $PWD"),
+        ("the temporary folder is another", "--bind $OUTSIDE /tmp"),
+        ("a secret in another place", "--ro-bind $HOME/.netrc $PWD/readme"),
+        ("a secret that is not covered", "--ro-bind $HOME/.ssh $HOME/.ssh"),
+        ("a secret file that is not covered", "--ro-bind $HOME/.netrc $HOME/.netrc"),
+        ("a cover that can be written", "--tmpfs $HOME/.ssh"),
+        ("a protected folder as it is", "--bind $PWD/.git $PWD/.git"),
+        ("a protected file as it is", "--bind $PWD/.bashrc $PWD/.bashrc"),
+        ("the system, writable", "--bind /usr /usr"),
+        ("everybody's processes", "--ro-bind /proc /proc"),
+        ("everybody's devices", "--dev-bind /dev /dev"),
+    ] {
+        let order = meddled(&world, "meddled", &format!("more=\"{more}\"; {between}"));
+        refused_as_exchanged(&world, &order, name);
+    }
+    let order = meddled(&world, "meddled", &format!("more=; {between}"));
+    assert_eq!(said(world.sandboxed(&order, "cat readme").output().unwrap()), (Some(0), "hello\n".to_owned()));
+}
+
+#[test]
+fn a_job_that_keeps_exchanging_gets_nothing_outside() {
+    let Some(ground) = ground() else { return };
+    let world = World::on(&Rc::new(ground));
+    assert_eq!(world.plain("cp -r sub $OUTSIDE/copy && ln -s ../outside/copy other").0, Some(0));
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let (one, other) = (world.workspace.join("sub"), world.workspace.join("other"));
+    let order = world.order(MOUNTS_ALONE);
+    let (mut ran, mut refused) = (0, 0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            use rustix::fs::{CWD, RenameFlags, renameat_with};
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        let line = "touch $OUTSIDE/copy/planted $OUTSIDE/planted 2> /dev/null; cat readme";
+        for _ in 0..30 {
+            match said(world.sandboxed(&order, line).output().unwrap()) {
+                (Some(0), output) if output == "hello\n" => ran += 1,
+                (Some(125), _) => refused += 1,
+                other => panic!("{other:?}"),
+            }
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    eprintln!("{ran} ran, {refused} were refused");
+    assert_eq!(world.plain("ls $OUTSIDE/copy/planted $OUTSIDE/planted").0, Some(2));
+}
+
 #[test]
 fn killing_the_group_ends_what_left_it() {
     let Some(ground) = ground() else { return };

@@ -76,6 +76,8 @@ pub struct AgentView {
     model: Option<String>,
     tools: Option<Vec<String>>,
     of_project: bool,
+    /// It lies in your settings folder and can be changed here.
+    yours: bool,
 }
 
 /// What is wrong with a file, and where.
@@ -96,6 +98,7 @@ pub async fn agents(State(desk): State<SharedDesk>, Query(place): Query<PlaceQue
     let (agents, problems) = blocking(move || Agent::all(&home, &workspace)).await?;
     let view = |agent: Agent| AgentView {
         called: if agent.name == DEFAULT { String::new() } else { format!("@{}", agent.name) },
+        yours: !agent.of_project && agent.name != DEFAULT,
         model: agent.model.as_ref().map(ToString::to_string),
         name: agent.name,
         description: agent.description,
@@ -122,6 +125,8 @@ pub struct SkillView {
     /// The folder it lies in.
     place: String,
     of_project: bool,
+    /// It lies in your settings folder and can be changed here.
+    yours: bool,
 }
 
 /// Skills that can be called
@@ -129,7 +134,10 @@ pub struct SkillView {
 pub async fn skills(State(desk): State<SharedDesk>, Query(place): Query<PlaceQuery>) -> Answer<Json<SkillList>> {
     let (home, workspace) = (desk.home.clone(), desk.folder(place.workspace.as_deref())?);
     let Skills { found, problems } = blocking(move || Skills::find(&home, &workspace)).await?;
+    let own = desk.home.config.join("skills");
     let view = |skill: skills::Skill| SkillView {
+        // One that calls itself otherwise than its folder is changed where it lies.
+        yours: skill.folder == own.join(&skill.name),
         called: format!("/{}", skill.name),
         name: skill.name,
         description: skill.description,

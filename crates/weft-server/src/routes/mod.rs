@@ -11,6 +11,7 @@ mod events;
 mod knowledge;
 mod log;
 mod models;
+mod own;
 mod papers;
 mod research;
 mod search;
@@ -89,6 +90,8 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(catalog::workspaces))
         .routes(routes!(catalog::agents))
         .routes(routes!(catalog::skills))
+        .routes(routes!(own::agent, own::keep_agent, own::remove_agent))
+        .routes(routes!(own::skill, own::keep_skill, own::remove_skill))
         .routes(routes!(catalog::commands))
         .routes(routes!(catalog::files))
         .routes(routes!(models::list))
@@ -106,6 +109,7 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(usage::audit))
         .routes(routes!(usage::verify))
         .routes(routes!(settings::show, settings::change))
+        .routes(routes!(settings::set_hooks))
         .routes(routes!(about::version))
         .routes(routes!(about::sandbox))
         .routes(routes!(about::doctor))

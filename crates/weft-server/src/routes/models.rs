@@ -233,7 +233,10 @@ pub async fn test(State(desk): State<SharedDesk>, Body(test): Body<TestIn>) -> A
     };
     match tokio::time::timeout(PATIENCE, provider::check_key(&provider.config, key)).await {
         Err(_) => view(false, "It did not answer within 20 seconds.".to_owned()),
-        Ok(Ok(())) => view(true, "It answers, and takes the key.".to_owned()),
+        Ok(Ok(())) => {
+            desk.engine.try_again(&test.provider);
+            view(true, "It answers, and takes the key.".to_owned())
+        }
         Ok(Err(failure)) => view(false, format!("{} {}", sentence(&failure.message), failure.advice())),
     }
 }

@@ -110,12 +110,8 @@ pub async fn list(State(desk): State<SharedDesk>, Query(query): Query<ListQuery>
     let condition = condition.map(Expression::parse).transpose().map_err(|error| bad_expression(&error))?;
     let listed = blocking(move || {
         let store = desk.engine.store();
-        let condition = match condition {
-            Some(expression) => {
-                Some((expression, Around { now: desk.engine.clock().now().0, closed: desk.closed_statuses()? }))
-            }
-            None => None,
-        };
+        let around = || Around { now: desk.engine.clock().now().0, closed: desk.closed_statuses() };
+        let condition = condition.map(|expression| (expression, around()));
         Ok::<_, Problem>((page(store, filter, condition.as_ref())?, store.counts()?))
     });
     let ((sessions, next), counts) = listed.await??;

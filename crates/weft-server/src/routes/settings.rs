@@ -1,23 +1,27 @@
-//! Settings that may be changed from a browser: those that lend nobody a command or a key.
+//! Settings that may be changed from a browser: those that lend nobody a key, and hooks, which are commands
+//! and so are written down in the audit log.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
+use weft_engine::hooks::{HookConfig, HookPoint, OnError};
 use weft_engine::settings::SETTINGS;
 use weft_engine::{Config, Loaded};
 use weft_store::audit::Category;
 
 use super::blocking;
+use crate::backstage::{Hook, HookMoment, HookTrouble};
 use crate::desk::{Desk, SharedDesk};
 use crate::extract::Body;
 use crate::problem::{Answer, Problem, sentence};
 
-/// Hooks, providers, sources and what the sandbox lets out are changed in the file, by hand.
+/// Providers and what the sandbox lets out are changed in the file, by hand. Hooks have a request of
+/// their own, which is written down as what it is.
 fn editable() -> impl Iterator<Item = &'static str> {
     SETTINGS.iter().filter(|setting| setting.harmless).map(|setting| setting.name)
 }
@@ -35,9 +39,8 @@ pub struct SettingsView {
     files: Vec<String>,
     /// What is odd about them.
     warnings: Vec<String>,
-    /// Your own commands at fixed points, which are changed in the file.
-    #[schema(value_type = Vec<Object>)]
-    hooks: Vec<Value>,
+    /// Your own commands at fixed points of a turn.
+    hooks: Vec<Hook>,
 }
 
 /// Settings that hold here
@@ -57,13 +60,72 @@ impl Desk {
             file: self.home.config_file().display().to_string(),
             files: sources.iter().map(|file| file.display().to_string()).collect(),
             warnings,
-            hooks: config
-                .hooks
-                .iter()
-                .map(|hook| json!({ "on": hook.on, "tool": hook.tool, "command": hook.command }))
-                .collect(),
+            hooks: config.hooks.iter().map(hook_view).collect(),
         })
     }
+}
+
+const MOST_HOOKS: usize = 100;
+const LONGEST_COMMAND: usize = 4_096;
+const LONGEST_WAIT: u64 = 3_600;
+
+fn hook_view(hook: &HookConfig) -> Hook {
+    Hook {
+        on: match hook.on {
+            HookPoint::BeforePrompt => HookMoment::BeforePrompt,
+            HookPoint::AfterPrompt => HookMoment::AfterPrompt,
+            HookPoint::BeforeTool => HookMoment::BeforeTool,
+            HookPoint::AfterTool => HookMoment::AfterTool,
+        },
+        tool: hook.tool.clone(),
+        command: hook.command.clone(),
+        timeout_seconds: hook.timeout_seconds,
+        on_error: match hook.on_error {
+            OnError::Refuse => HookTrouble::Refuse,
+            OnError::Ignore => HookTrouble::Ignore,
+        },
+    }
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HooksIn {
+    hooks: Vec<Hook>,
+}
+
+/// Put these hooks in the place of yours, in this order
+///
+/// Hooks are commands that run on this machine without being asked for. They hold at once, also for a
+/// turn that runs, and the change is in the audit log.
+#[utoipa::path(put, path = "/settings/hooks", request_body = HooksIn, responses((status = 200, body = SettingsView)), tag = "settings")]
+pub async fn set_hooks(State(desk): State<SharedDesk>, Body(given): Body<HooksIn>) -> Answer<Json<SettingsView>> {
+    let hooks = given.hooks;
+    if hooks.len() > MOST_HOOKS {
+        return Err(Problem::bad(format!("There are at most {MOST_HOOKS} hooks.")));
+    }
+    for hook in &hooks {
+        let command = hook.command.trim();
+        if command.is_empty() || command.len() > LONGEST_COMMAND || command.contains('\0') {
+            return Err(Problem::bad(format!("A hook's command has 1 to {LONGEST_COMMAND} letters.")));
+        }
+        if hook.timeout_seconds == 0 || hook.timeout_seconds > LONGEST_WAIT {
+            return Err(Problem::bad(format!("A hook may take 1 to {LONGEST_WAIT} seconds.")));
+        }
+        let of_tools = matches!(hook.on, HookMoment::BeforeTool | HookMoment::AfterTool);
+        if hook.tool.as_ref().is_some_and(|tool| !of_tools || tool.trim().is_empty() || tool.len() > 200) {
+            return Err(Problem::bad("Only a hook before or after a tool can name one."));
+        }
+    }
+    let backstage = Arc::clone(&desk.backstage);
+    let kept = blocking(move || backstage.set_hooks(&hooks).map(|()| hooks)).await?;
+    let hooks = kept.map_err(|reason| Problem::bad(sentence(&reason)))?;
+    let backstage = Arc::clone(&desk.backstage);
+    if let Ok(loaded) = blocking(move || backstage.settings()).await? {
+        desk.engine.renew(&loaded.config);
+    }
+    let told = serde_json::to_string(&hooks).unwrap_or_default();
+    desk.note_change(Category::Config, "hooks.set", "set", &format!("hooks = {told}"));
+    Ok(Json(desk.settings_view().await?))
 }
 
 fn values(config: &Config) -> BTreeMap<&'static str, Value> {

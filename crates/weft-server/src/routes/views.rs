@@ -2,13 +2,12 @@
 //! and the labels that there are, with their colours. Kept in the settings folder, the same for every browser.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use weft_store::{MarkChange, MarkedFilter, View};
 
 use super::blocking;
 use super::sessions::bad_expression;
@@ -76,6 +75,8 @@ pub struct ViewsOut {
     colours: BTreeMap<String, Colour>,
     /// All labels that sessions in sight carry.
     labels: Vec<LabelView>,
+    /// Why these are not the ones that were saved, if they are not.
+    notice: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -94,49 +95,31 @@ pub async fn show(State(desk): State<SharedDesk>) -> Answer<Json<ViewsOut>> {
 /// Save views and statuses
 #[utoipa::path(put, path = "/views", request_body = ViewsIn, responses((status = 200, body = ViewsOut)), tag = "sessions")]
 pub async fn keep(State(desk): State<SharedDesk>, Body(mut given): Body<ViewsIn>) -> Answer<Json<ViewsOut>> {
-    check(&given)?;
-    rename(&desk, &given.renamed).await?;
-    for flag in given.views.iter_mut().filter_map(|view| view.flag.as_mut()) {
-        if let Some(new) = given.renamed.get(flag.as_str()) {
-            flag.clone_from(new);
+    for view in &mut given.views {
+        if let Some(new) = view.flag.as_ref().and_then(|flag| given.renamed.get(flag)) {
+            view.flag = Some(new.clone());
+        }
+        if let Some(condition) = view.condition.as_mut().filter(|_| !given.renamed.is_empty()) {
+            *condition = Expression::with_flags_renamed(condition, &given.renamed);
         }
     }
+    check(&given)?;
+    let failed = |error: std::io::Error| Problem::failed(format!("The views cannot be saved: {error}."));
+    let text = serde_json::to_string_pretty(&given).map_err(|error| Problem::failed(error.to_string()))?;
+    // All that can fail is done before a session gets another word, and all sessions get theirs at once.
+    let (kept, renamed) = (SharedDesk::clone(&desk), given.renamed);
+    let fresh = blocking(move || kept.write_beside(&text)).await?.map_err(failed)?;
+    if let Err(error) = desk.engine.store().rename_flags(renamed).await {
+        let _ = std::fs::remove_file(&fresh);
+        return Err(error.into());
+    }
     blocking(move || {
-        let failed = |error: std::io::Error| Problem::failed(format!("The views cannot be saved: {error}."));
-        let text = serde_json::to_string_pretty(&given).map_err(|error| Problem::failed(error.to_string()))?;
-        let path = desk.views_file();
-        let fresh = path.with_extension(format!("new-{}", getrandom::u32().unwrap_or_default()));
-        std::fs::create_dir_all(&desk.home.config).map_err(failed)?;
-        std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, &path)).map_err(failed)?;
+        desk.put_aside_if_damaged();
+        std::fs::rename(&fresh, desk.views_file()).map_err(failed)?;
         desk.views()
     })
     .await?
     .map(Json)
-}
-
-/// Gives every session the new name of its status.
-async fn rename(desk: &SharedDesk, renamed: &BTreeMap<String, String>) -> Answer<()> {
-    let mut changes = Vec::new();
-    // All are found before one is changed, so that two statuses can trade their names.
-    for (old, new) in renamed {
-        // A deleted one may come back.
-        for view in [View::All, View::Deleted] {
-            let filter = MarkedFilter {
-                view,
-                flag: Some(old.clone()),
-                children: true,
-                limit: usize::try_from(i32::MAX).unwrap_or(usize::MAX),
-                ..MarkedFilter::default()
-            };
-            let desk = SharedDesk::clone(desk);
-            let found = blocking(move || desk.engine.store().marked(&filter)).await??;
-            changes.extend(found.into_iter().map(|marked| (marked.row.id, new.clone())));
-        }
-    }
-    for (session, flag) in changes {
-        desk.engine.store().mark(session, MarkChange { flag: Some(Some(flag)), ..MarkChange::default() }).await?;
-    }
-    Ok(())
 }
 
 fn check(given: &ViewsIn) -> Answer<()> {
@@ -206,36 +189,62 @@ impl Desk {
     }
 
     fn views(&self) -> Answer<ViewsOut> {
-        let ViewsIn { views, statuses, colours, .. } = self.kept_views()?;
+        let (ViewsIn { views, statuses, colours, .. }, notice) = self.kept_views();
         let labels = self.engine.store().labels()?;
         let labels = labels.into_iter().map(|(name, sessions)| LabelView { name, sessions }).collect();
-        Ok(ViewsOut { views, statuses, colours, labels })
+        Ok(ViewsOut { views, statuses, colours, labels, notice })
     }
 
-    fn kept_views(&self) -> Answer<ViewsIn> {
-        let Ok(bytes) = std::fs::read(self.views_file()) else {
-            return Ok(ViewsIn {
-                views: Vec::new(),
-                statuses: statuses::usual(),
-                colours: BTreeMap::new(),
-                renamed: BTreeMap::new(),
-            });
+    /// What was saved. A file that cannot be understood is said and stays where it is until something is saved:
+    /// meanwhile there is what there was before anything was.
+    fn kept_views(&self) -> (ViewsIn, Option<String>) {
+        let read = |bytes: Vec<u8>| match serde_json::from_slice::<StoredViews>(&bytes) {
+            Ok(kept) => (kept.into(), None),
+            Err(error) => (ViewsIn::usual(), Some(damaged(&self.views_file(), &error))),
         };
-        let kept: StoredViews = serde_json::from_slice(&bytes).map_err(|error| {
-            let path = self.views_file().display().to_string();
-            Problem::failed(format!("`{path}` cannot be understood: {error}. Move it away to begin anew."))
-        })?;
-        Ok(ViewsIn {
-            views: kept.views,
-            statuses: kept.statuses.into_iter().map(Status::from).collect(),
-            colours: kept.colours,
-            renamed: BTreeMap::new(),
-        })
+        std::fs::read(self.views_file()).map_or_else(|_| (ViewsIn::usual(), None), read)
+    }
+
+    /// Writes what is to be kept next to its place.
+    fn write_beside(&self, text: &str) -> std::io::Result<PathBuf> {
+        let fresh = self.views_file().with_extension(format!("new-{}", getrandom::u32().unwrap_or_default()));
+        std::fs::create_dir_all(&self.home.config)?;
+        std::fs::write(&fresh, text)?;
+        Ok(fresh)
+    }
+
+    /// Whatever was in a file that nobody understood may still be wanted.
+    fn put_aside_if_damaged(&self) {
+        if self.kept_views().1.is_some() {
+            let aside = self.views_file().with_extension(format!("damaged-{}.json", self.engine.clock().now().0));
+            let _ = std::fs::rename(self.views_file(), aside);
+        }
     }
 
     /// The statuses that mean there is nothing left to do.
-    pub(super) fn closed_statuses(&self) -> Answer<Vec<String>> {
-        let kept = self.kept_views()?.statuses.into_iter();
-        Ok(kept.filter(|status| status.category == Category::Closed).map(|status| status.name).collect())
+    pub(super) fn closed_statuses(&self) -> Vec<String> {
+        let kept = self.kept_views().0.statuses.into_iter();
+        kept.filter(|status| status.category == Category::Closed).map(|status| status.name).collect()
     }
+}
+
+impl ViewsIn {
+    fn usual() -> Self {
+        Self { views: Vec::new(), statuses: statuses::usual(), colours: BTreeMap::new(), renamed: BTreeMap::new() }
+    }
+}
+
+impl From<StoredViews> for ViewsIn {
+    fn from(kept: StoredViews) -> Self {
+        let statuses = kept.statuses.into_iter().map(Status::from).collect();
+        Self { views: kept.views, statuses, colours: kept.colours, renamed: BTreeMap::new() }
+    }
+}
+
+fn damaged(path: &Path, error: &serde_json::Error) -> String {
+    let path = path.display();
+    format!(
+        "`{path}` cannot be understood: {error}. The usual statuses are used and your views are not shown. Mend the \
+         file, or save something here: then it is put aside and another one is begun."
+    )
 }

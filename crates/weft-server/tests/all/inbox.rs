@@ -113,10 +113,12 @@ async fn a_status_says_whether_work_is_closed_and_sessions_follow_its_new_name()
     // The two trade their names, and what was done stays done.
     let traded = json!({
         "statuses": [{ "name": "Done", "category": "open" }, { "name": "Todo", "category": "closed" }],
-        "views": [{ "name": "Finished", "flag": "Done" }], "renamed": { "Done": "Todo", "Todo": "Done" },
+        "views": [{ "name": "Finished", "flag": "Done" }, { "name": "Both", "where": "unread or flag == Done" }],
+        "renamed": { "Done": "Todo", "Todo": "Done" },
     });
     world.call("PUT", "views", traded).await.expect(200);
-    assert_eq!(world.get("views").await.json()["views"][0]["flag"], "Todo");
+    let views = world.get("views").await.json()["views"].clone();
+    assert_eq!((&views[0]["flag"], &views[1]["where"]), (&json!("Todo"), &json!("unread or flag == \"Todo\"")));
     assert_eq!(world.get(&format!("sessions/{one}")).await.json()["flag"], "Todo");
     assert_eq!(ids(world.get("sessions?where=closed").await.json()), [one]);
     assert_eq!(ids(world.get("sessions?flag=Done").await.json()), [two]);
@@ -126,4 +128,28 @@ async fn a_status_says_whether_work_is_closed_and_sessions_follow_its_new_name()
     std::fs::write(&file, r#"{"views":[],"statuses":["Blocked","Done"]}"#).unwrap();
     let statuses = world.get("views").await.json()["statuses"].clone();
     assert_eq!((&statuses[0]["category"], &statuses[1]["category"]), (&json!("open"), &json!("closed")));
+}
+
+#[tokio::test]
+async fn a_file_of_views_that_cannot_be_understood_breaks_nothing_and_is_put_aside() {
+    let world = World::saying("hi").await;
+    let session = world.session("a").await;
+    world.at_rest(&session).await;
+    world.call("PATCH", &format!("sessions/{session}"), json!({ "flag": "Done" })).await.expect(200);
+    let folder = weft_engine::Home::at(world.home.path()).config;
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("views.json"), "{\"views\": [{\"na").unwrap();
+    // Lists work with what there is without it.
+    let list = world.get("sessions?where=closed").await.expect(200);
+    assert_eq!(list["sessions"][0]["id"], session.as_str());
+    let views = world.get("views").await.expect(200);
+    assert!(views["notice"].as_str().unwrap().contains("views.json` cannot be understood"), "{views}");
+    assert_eq!(views["statuses"][3]["name"], "Done");
+    // Saving begins another file and loses nothing of the old one.
+    let saved = json!({ "statuses": [{ "name": "Done", "category": "closed" }], "views": [] });
+    assert_eq!(world.call("PUT", "views", saved).await.expect(200)["notice"], json!(null));
+    let names = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let aside: Vec<String> = names.filter(|name| name.starts_with("views.damaged-")).collect();
+    let [aside] = aside.as_slice() else { panic!("{aside:?}") };
+    assert_eq!(std::fs::read_to_string(folder.join(aside)).unwrap(), "{\"views\": [{\"na");
 }

@@ -14,6 +14,7 @@ mod door;
 mod edges;
 mod inbox;
 mod knowledge;
+mod papers;
 mod requests;
 mod sessions;
 mod streams;

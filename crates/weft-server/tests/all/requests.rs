@@ -159,3 +159,30 @@ async fn the_context_shows_instructions_and_tools_with_what_they_weigh() {
     assert!(part("agent's instructions")["tokens"].as_u64().unwrap() > 20);
     assert_eq!(context["messages"][0]["text"], "hello there");
 }
+
+#[tokio::test]
+async fn an_upload_that_is_cut_in_the_middle_leaves_nothing_behind() {
+    use tokio::io::AsyncWriteExt as _;
+    let world = World::saying("hi").await;
+    let host = world.url.trim_start_matches("http://").to_owned();
+    let uploads = weft_engine::Home::at(world.home.path()).data.join("uploads");
+    let lying = || std::fs::read_dir(&uploads).map_or(0, Iterator::count);
+    for framing in ["content-length: 1000000\r\n\r\n", "transfer-encoding: chunked\r\n\r\nffff\r\n"] {
+        let mut socket = tokio::net::TcpStream::connect(&host).await.unwrap();
+        let head = format!(
+            "POST /api/v1/uploads?name=a.txt HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {}\r\n{framing}",
+            world.token
+        );
+        socket.write_all(head.as_bytes()).await.unwrap();
+        socket.write_all(&vec![b'x'; 40_000]).await.unwrap();
+        socket.flush().await.unwrap();
+        // The cable is pulled.
+        drop(socket);
+    }
+    // What came before is dealt with before what comes now, which works as ever.
+    let post = |name: &str| world.request("POST", &format!("uploads?name={name}")).bearer_auth(&world.token);
+    let kept = world.send(post("b.txt").body("whole")).await.expect(201);
+    assert_eq!(world.get(&format!("uploads/{}", kept["id"].as_str().unwrap())).await.text, "whole");
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    assert_eq!(lying(), 2, "the file and what is known of it, and nothing of those that were cut");
+}

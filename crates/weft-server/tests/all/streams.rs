@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
 use weft_script::{Fault, call, text, thinking};
 
 use crate::world::{Events, Message, World, is_event};
@@ -196,36 +197,74 @@ async fn a_session_is_there_all_the_while_it_begins() {
     }
 }
 
-#[tokio::test]
+/// A client of its own, with a small buffer, so that what it does not read soon waits at the server.
+async fn raw_client(world: &World, path: &str) -> Events {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4 * 1024).unwrap();
+    let host = world.url.trim_start_matches("http://");
+    let mut stream = socket.connect(host.parse().unwrap()).await.unwrap();
+    let token = &world.token;
+    let request = format!("GET /api/v1/{path} HTTP/1.0\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    Events::raw(stream)
+}
+
+/// More output than the sockets and the engine hold for somebody who does not read.
+const FLOOD: &str = "yes 'a line that a command prints, over and over, as fast as it can' | head -c 9000000";
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_does_not_read_is_closed_and_misses_nothing_when_it_comes_again() {
     let world = World::new(|seen| match seen.round_in_turn {
-        // Far more than the socket and the engine hold for somebody who does not read.
-        0 => call("shell", json!({ "command": "i=0; while [ $i -lt 30000 ]; do echo 'a line of the output that is long enough to fill buffers soon'; i=$((i+1)); done" })),
+        0 => call("shell", json!({ "command": FLOOD })),
         _ => text("Done."),
     })
     .await;
     let id = world.session("go").await;
-    let mut idle = world.events(&format!("sessions/{id}/events?after=0")).await;
+    let mut idle = raw_client(&world, &format!("sessions/{id}/events?after=0")).await;
+    // It looks on from the beginning, and then at nothing any more.
+    let mut screen = Screen::default();
+    for message in idle.until(|message| message.event == "ready").await {
+        screen.take(&message);
+    }
     world.at_rest(&id).await;
     let end = world.log(&id).len() as u64;
-    let mut screen = Screen::default();
-    let mut events: Option<&mut Events> = Some(&mut idle);
-    let mut again;
-    while screen.events.last() != Some(&end) {
-        let stream = match events.take() {
-            Some(stream) => stream,
-            None => {
-                let last = screen.events.last().copied().unwrap_or(0);
-                again = world.events(&format!("sessions/{id}/events?after={last}")).await;
-                &mut again
-            }
-        };
-        while let Some(message) = stream.next().await {
-            screen.take(&message);
-            if screen.events.last() == Some(&end) {
-                break;
-            }
-        }
+    let mut shown = 0;
+    while let Some(message) = idle.next().await {
+        shown += message.data.len();
+        screen.take(&message);
     }
-    assert_eq!(screen.events, (1..=end).collect::<Vec<_>>());
+    // The stream has ended by itself, though the session goes on being watched by others, and most of
+    // what was printed was not kept for this client.
+    assert!(shown < 8_000_000, "nothing was left out: {shown}");
+    let last = *screen.events.last().unwrap();
+    let request = world.request("GET", &format!("sessions/{id}/events")).bearer_auth(&world.token);
+    let mut again = Events::of(request.header("last-event-id", last.to_string()).send().await.unwrap());
+    let turn = json!({ "content": [{ "type": "text", "text": "and once more, in words" }] });
+    world.post(&format!("sessions/{id}/turns"), turn).await.expect(202);
+    while screen.events.iter().max() < Some(&(end + 1)) {
+        screen.take(&again.next().await.expect("it goes on"));
+    }
+    let seen = *screen.events.last().unwrap();
+    assert_eq!(screen.events, (1..=seen).collect::<Vec<_>>(), "no gap and nothing twice");
+}
+
+#[tokio::test]
+async fn a_stream_on_which_nothing_happens_says_every_15_seconds_that_it_is_alive() {
+    let world = slow().await;
+    let id = world.session("hello").await;
+    world.at_rest(&id).await;
+    for path in [format!("sessions/{id}/events"), "events".to_owned()] {
+        let mut events = world.events(&path).await;
+        // The first is the greeting.
+        let greeting = events.comment().await;
+        assert_eq!(greeting, "welcome", "{path}");
+        tokio::time::pause();
+        let begun = tokio::time::Instant::now();
+        let beats = [events.comment().await, events.comment().await, events.comment().await];
+        let passed = begun.elapsed();
+        tokio::time::resume();
+        assert_eq!(beats, ["", "", ""], "{path}");
+        // Time stands still but for timers, and more than one of them may be due while the answer travels.
+        assert!((Duration::from_secs(40)..Duration::from_secs(60)).contains(&passed), "{path}: {passed:?}");
+    }
 }

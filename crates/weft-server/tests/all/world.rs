@@ -10,7 +10,7 @@ use weft_engine::{Config, Engine, Home, Loaded, Setup};
 use weft_knowledge::{Places, Shelf};
 use weft_script::{Behaviour, Protocol, Reply, Seen, Server as Script};
 use weft_server::tokens::Tokens;
-use weft_server::{Backstage, NewSource, Options, Parts, Section, Server, SourceList};
+use weft_server::{Backstage, Hook, NewSource, Options, Parts, Section, Server, SourceList};
 
 pub const MODEL: &str = "anthropic/claude-sonnet-4-5";
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -38,6 +38,9 @@ impl Backstage for Plain {
         Ok(Loaded { config, ..Loaded::default() })
     }
     fn set(&self, _: &str, _: Option<&str>) -> Result<(), String> {
+        Err("not in this test".to_owned())
+    }
+    fn set_hooks(&self, _: &[Hook]) -> Result<(), String> {
         Err("not in this test".to_owned())
     }
     fn sources(&self) -> Result<SourceList, String> {
@@ -197,7 +200,7 @@ impl World {
         let answer = self.request("GET", path).bearer_auth(&self.token).send().await.unwrap();
         assert_eq!(answer.status(), 200);
         assert_eq!(answer.headers()["content-type"], "text/event-stream");
-        Events { answer, buffer: String::new() }
+        Events::of(answer)
     }
 
     /// The whole log, from disk.
@@ -222,6 +225,11 @@ fn engine(home: &Path, script: &Script) -> Engine {
         "ANTHROPIC_API_KEY" => Some("test-key-000".to_owned()),
         _ => None,
     });
+    // Research, as the program sets it up.
+    let corpora = Arc::new(weft_research::Corpora::within(home, Arc::new(|| 1_900_000_000_000)));
+    setup.registry = weft_research::tools(&corpora).into_iter().fold(setup.registry, weft_tool::Registry::with_extra);
+    setup.flows = vec![weft_research::PACKED];
+    setup.functions = vec![Arc::new(weft_research::ResearchFunctions)];
     Engine::open(setup).unwrap()
 }
 
@@ -240,21 +248,23 @@ impl Message {
 }
 
 pub struct Events {
-    answer: reqwest::Response,
-    buffer: String,
+    from: From,
+    buffer: Vec<u8>,
+}
+
+enum From {
+    Answer(reqwest::Response),
+    /// Read by the test itself, chunk by chunk. The head of the answer is skipped with the greeting.
+    Socket(tokio::net::TcpStream),
 }
 
 impl Events {
     /// The next message; nothing when the stream has ended.
     pub async fn next(&mut self) -> Option<Message> {
         // Heartbeats do not count.
-        tokio::time::timeout(PATIENCE, self.wait()).await.expect("the stream went silent")
-    }
-
-    async fn wait(&mut self) -> Option<Message> {
-        loop {
-            while let Some(end) = self.buffer.find("\n\n") {
-                let block: String = self.buffer.drain(..end + 2).collect();
+        let message = async {
+            loop {
+                let block = self.block().await?;
                 let mut message = Message::default();
                 for line in block.lines() {
                     match line.split_once(':') {
@@ -268,9 +278,42 @@ impl Events {
                     return Some(message);
                 }
             }
-            match self.answer.chunk().await {
-                Ok(Some(bytes)) => self.buffer.push_str(&String::from_utf8_lossy(&bytes)),
-                Ok(None) | Err(_) => return None,
+        };
+        tokio::time::timeout(PATIENCE, message).await.expect("the stream went silent")
+    }
+
+    /// The next comment, which is what heartbeats are; everything else is passed over.
+    pub async fn comment(&mut self) -> String {
+        loop {
+            let block = self.block().await.expect("the stream goes on");
+            if let Some(comment) = block.lines().find_map(|line| line.strip_prefix(':')) {
+                return comment.trim().to_owned();
+            }
+        }
+    }
+
+    /// What stands between two empty lines.
+    async fn block(&mut self) -> Option<String> {
+        let mut searched = 0;
+        loop {
+            let found = self.buffer.get(searched..).unwrap_or_default().windows(2).position(|two| two == b"\n\n");
+            if let Some(end) = found {
+                let block: Vec<u8> = self.buffer.drain(..searched + end + 2).collect();
+                return Some(String::from_utf8(block).unwrap());
+            }
+            searched = self.buffer.len().saturating_sub(1);
+            match &mut self.from {
+                From::Answer(answer) => match answer.chunk().await {
+                    Ok(Some(bytes)) => self.buffer.extend_from_slice(&bytes),
+                    Ok(None) | Err(_) => return None,
+                },
+                From::Socket(socket) => {
+                    let mut read = vec![0; 64 * 1024];
+                    match tokio::io::AsyncReadExt::read(socket, &mut read).await {
+                        Ok(0) | Err(_) => return None,
+                        Ok(length) => self.buffer.extend_from_slice(&read[..length]),
+                    }
+                }
             }
         }
     }
@@ -294,7 +337,12 @@ pub fn is_event(message: &Message, kind: &str) -> bool {
 }
 
 impl Events {
+    /// Of a connection on which HTTP/1.0 was spoken, so that nothing but the stream is on it.
+    pub const fn raw(socket: tokio::net::TcpStream) -> Self {
+        Self { from: From::Socket(socket), buffer: Vec::new() }
+    }
+
     pub const fn of(answer: reqwest::Response) -> Self {
-        Self { answer, buffer: String::new() }
+        Self { from: From::Answer(answer), buffer: Vec::new() }
     }
 }

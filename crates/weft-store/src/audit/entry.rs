@@ -135,6 +135,15 @@ impl Entry {
 }
 
 const HASH_KEY: &str = ",\"entry_hash\":\"";
+const SIGNATURE_KEY: &str = "\",\"signature\":\"";
+const LINE_END: &str = "\"}\n";
+
+/// The line with a signature of its hash at the end, so that it is vouched for as soon as it is
+/// written whole.
+pub(super) fn with_signature(line: &str, signature: &str) -> String {
+    let open = line.strip_suffix(LINE_END).unwrap_or(line);
+    format!("{open}{SIGNATURE_KEY}{signature}{LINE_END}")
+}
 
 /// The order of the fields is the order in the line, and so part of the hash.
 #[derive(Serialize)]
@@ -187,6 +196,9 @@ pub struct Recorded {
     pub details: Option<Value>,
     pub previous_hash: String,
     pub entry_hash: String,
+    /// Of the hash. Lines of older versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
 }
 
 impl Recorded {
@@ -199,9 +211,15 @@ impl Recorded {
     }
 }
 
-/// The hash that a line ought to have, from its bytes.
+/// The hash that a line ought to have, from its bytes. None when it has more behind its hash than
+/// the signature: that would be covered by nothing.
 pub(super) fn hash_of_line(line: &str) -> Option<String> {
     let at = line.rfind(HASH_KEY)?;
+    let rest = line.get(at + HASH_KEY.len()..)?.strip_suffix("\"}")?;
+    let (hash_text, signature) = rest.split_once(SIGNATURE_KEY).unwrap_or((rest, ""));
+    if hash_text.contains('"') || signature.contains('"') {
+        return None;
+    }
     let mut body = line.get(..at)?.to_owned();
     body.push('}');
     Some(hash(body.as_bytes()))

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::entry::Recorded;
-use super::key::{Key, Purpose, Statement};
+use super::key::{Purpose, Statement};
 use super::{AuditError, Place};
 use crate::backup::exclusive;
 
@@ -174,10 +174,43 @@ fn tail_of(path: &Path) -> Result<Option<Tail>, AuditError> {
     }
 }
 
-/// The head, if it is to be believed.
-pub fn believed_head(place: &Place, key: &Key) -> Result<Option<Statement>, AuditError> {
-    let head = place.statement(Purpose::Head)?;
-    Ok(head.filter(|head| head.doubt(Purpose::Head, key).is_none()))
+/// The lines that follow entry `sequence`, and that entry's own, oldest first. All there are when
+/// it is not found.
+pub fn lines_from(segments: &[PathBuf], sequence: u64) -> Result<Vec<String>, AuditError> {
+    let first_of = |path: &PathBuf| {
+        let name = path.file_stem()?.to_str()?;
+        name.strip_prefix("audit-")?.parse::<u64>().ok()
+    };
+    let from = segments.iter().rposition(|path| first_of(path).is_some_and(|first| first <= sequence)).unwrap_or(0);
+    let mut lines = Vec::new();
+    for (number, path) in segments.iter().enumerate().skip(from) {
+        lines.extend(end_of(path, if number == from { sequence } else { 0 })?);
+    }
+    Ok(lines)
+}
+
+/// A file's last lines, back to entry `sequence`.
+fn end_of(path: &Path, sequence: u64) -> Result<Vec<String>, AuditError> {
+    let failed = |error: std::io::Error| AuditError::io("reading", path, &error);
+    let mut file = File::open(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    let mut window = WINDOW;
+    loop {
+        let from = length.saturating_sub(window);
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(from)).map_err(failed)?;
+        (&mut file).take(length - from).read_to_end(&mut bytes).map_err(failed)?;
+        let text = String::from_utf8_lossy(&bytes);
+        // The first line may be cut.
+        let lines: Vec<&str> = text.lines().skip(usize::from(from > 0)).collect();
+        let is_it = |line: &&str| Recorded::parse(line).is_ok_and(|entry| entry.sequence == sequence);
+        let found = (sequence > 0).then(|| lines.iter().rposition(is_it)).flatten();
+        match found {
+            Some(at) => return Ok(lines.iter().skip(at).map(|line| (*line).to_owned()).collect()),
+            None if from == 0 => return Ok(lines.iter().map(|line| (*line).to_owned()).collect()),
+            None => window *= 4,
+        }
+    }
 }
 
 pub fn open_for_append(path: &Path) -> Result<File, AuditError> {

@@ -1,9 +1,8 @@
 //! The key that signs the log, and what it signs: a statement that the chain had this hash at this
 //! line.
 
-use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AuditError;
 use super::entry::{hex, unhex};
+use super::files::write_whole;
 
 const SEED_BYTES: usize = 32;
 
@@ -21,24 +21,11 @@ pub struct Key {
 }
 
 impl Key {
-    /// Reads the key, or makes one where there is none. Called under the log's lock, so that no two
-    /// processes make one each.
-    pub fn open(path: &Path) -> Result<Self, AuditError> {
-        if let Some(key) = Self::read(path)? {
-            return Ok(key);
-        }
+    /// A new key, which nobody knows of before it is saved.
+    pub fn make(path: &Path) -> Result<(Self, Seed), AuditError> {
         let mut seed = [0; SEED_BYTES];
         getrandom::fill(&mut seed).map_err(|error| bad(path, error.to_string()))?;
-        let write = || {
-            if let Some(folder) = path.parent() {
-                std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-            }
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-            writeln!(file, "{}", hex(&seed))?;
-            file.sync_all()
-        };
-        write().map_err(|error: std::io::Error| AuditError::io("writing", path, &error))?;
-        Self::from_seed(path, &seed)
+        Ok((Self::from_seed(path, &seed)?, Seed(seed)))
     }
 
     /// The key, if one was ever made.
@@ -60,6 +47,39 @@ impl Key {
 
     fn public(&self) -> String {
         BASE64.encode(self.pair.public_key().as_ref())
+    }
+
+    fn fits(&self, bytes: &[u8], signature: &str) -> bool {
+        let public = UnparsedPublicKey::new(&ED25519, self.pair.public_key().as_ref());
+        BASE64.decode(signature).is_ok_and(|signature| public.verify(bytes, &signature).is_ok())
+    }
+
+    /// Vouches for one line by its hash.
+    pub fn vouch(&self, hash: &str) -> String {
+        BASE64.encode(self.pair.sign(&line_bytes(hash)).as_ref())
+    }
+
+    pub fn vouched(&self, hash: &str, signature: &str) -> bool {
+        self.fits(&line_bytes(hash), signature)
+    }
+}
+
+/// What is signed for a line. No statement begins like this.
+fn line_bytes(hash: &str) -> Vec<u8> {
+    format!("audit line {hash}").into_bytes()
+}
+
+/// What a new key is made of.
+pub struct Seed([u8; SEED_BYTES]);
+
+impl Seed {
+    /// Keeps it, whole or not at all. Called under the log's lock, so that no two processes keep one each.
+    pub fn save(&self, path: &Path) -> Result<(), AuditError> {
+        if let Some(folder) = path.parent() {
+            let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.map_err(|error| AuditError::io("making", folder, &error))?;
+        }
+        write_whole(path, |file| writeln!(file, "{}", hex(&self.0)))
     }
 }
 
@@ -87,6 +107,9 @@ pub struct Statement {
     pub sequence_from: u64,
     pub sequence_to: u64,
     pub chain_hash: String,
+    /// In a head: how far the signatures in the log reached. Older versions did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signed_to: Option<u64>,
     /// The public key it was signed with.
     pub key: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -109,6 +132,7 @@ impl Statement {
             sequence_from: from,
             sequence_to: to,
             chain_hash: hash.to_owned(),
+            signed_to: None,
             key: String::new(),
             signature: String::new(),
         }
@@ -123,11 +147,7 @@ impl Statement {
             return Some("it was signed with another key");
         }
         let bare = Self { signature: String::new(), ..self.clone() };
-        let signed = BASE64.decode(&self.signature).ok().zip(serde_json::to_vec(&bare).ok()).is_some_and(
-            |(signature, bytes)| {
-                UnparsedPublicKey::new(&ED25519, key.pair.public_key().as_ref()).verify(&bytes, &signature).is_ok()
-            },
-        );
+        let signed = serde_json::to_vec(&bare).is_ok_and(|bytes| key.fits(&bytes, &self.signature));
         (!signed).then_some("the signature does not fit")
     }
 }

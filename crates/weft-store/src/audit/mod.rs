@@ -1,10 +1,11 @@
 //! The audit log: what was allowed, refused, run, changed, sent and paid for, in lines that cannot
 //! be changed without it being seen.
 //!
-//! Each line holds the hash of the one before it and of itself, byte for byte. Every hundred lines,
-//! and when a process ends, a line signed with this installation's Ed25519 key vouches for all before
-//! it; a signed `head` beside the log says how far it reached, so that a cut end is seen too. When old
-//! lines are purged, a signed `anchor` says where the rest begins.
+//! Each line holds the hash of the one before it and of itself, byte for byte, and a signature of it
+//! with this installation's Ed25519 key. Every hundred lines, and when a process ends, one more
+//! signature vouches for all before it; a signed `head` beside the log says how far it reached, so
+//! that a cut end is seen too. When old lines are purged, a signed `anchor` says where the rest
+//! begins. A writer that finds another log than was left records that first, and for good (`opening`).
 //!
 //! All Weft processes of a home write one chain. A process writes what has gathered under a file
 //! lock, after it has looked whether another one has written meanwhile: the order of lines is then
@@ -21,6 +22,7 @@
 mod entry;
 mod files;
 mod key;
+mod opening;
 mod purge;
 mod query;
 mod verify;

@@ -37,7 +37,7 @@ pub fn purge(place: &Place, before: Timestamp) -> Result<u64, AuditError> {
     }
     let _turn = place.lock()?;
     let Some(cut) = find(place, before)? else { return Ok(0) };
-    let key = Key::open(&place.key)?;
+    let key = Key::read(&place.key)?.ok_or(AuditError::Damaged)?;
     let anchor = Statement::new(Purpose::Anchor, &cut.timestamp, 1, cut.sequence, &cut.hash).sign(&key);
     // The anchor first: should this be cut off, what is left is more than it says, not less.
     place.set_statement(&anchor)?;

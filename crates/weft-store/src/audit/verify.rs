@@ -7,6 +7,7 @@ use std::path::Path;
 use super::entry::{Recorded, hash_of_line};
 use super::files::SIGNATURE;
 use super::key::{Key, Purpose, Statement};
+use super::opening::{self, Told};
 use super::{AuditError, Place};
 
 /// More would not help anybody.
@@ -69,6 +70,12 @@ struct Check {
     signed_to: Option<u64>,
     /// The number of the first line there is.
     first: Option<u64>,
+    /// The lines since the last signature: their numbers, hashes and own signatures.
+    open: Vec<(u64, String, Option<String>)>,
+    /// Lines of which the log itself says that nothing vouched for them.
+    unvouched: u64,
+    /// Half a line at the very end, as a crash leaves it.
+    torn: Option<(String, usize)>,
 }
 
 pub fn verify(place: &Place) -> Result<Report, AuditError> {
@@ -86,11 +93,23 @@ pub fn verify(place: &Place) -> Result<Report, AuditError> {
         }
         (segments, place.statement(Purpose::Anchor)?, place.statement(Purpose::Head)?)
     };
-    if segments.is_empty() && anchor.is_none() && head.is_none() {
+    // A head alone, whose key was not kept, is a first start that was cut off.
+    if segments.is_empty() && anchor.is_none() && (head.is_none() || key.is_none()) {
         return Ok(nothing_there(key.is_some()));
     }
     let report = Report { files: segments.len(), ..Report::default() };
-    let mut check = Check { key, anchor, head, report, last: None, signed_to: None, first: None };
+    let mut check = Check {
+        key,
+        anchor,
+        head,
+        report,
+        last: None,
+        signed_to: None,
+        first: None,
+        open: Vec::new(),
+        unvouched: 0,
+        torn: None,
+    };
     check.begin();
     for (path, length) in &segments {
         check.file(path, *length)?;
@@ -149,14 +168,25 @@ impl Check {
                 return Ok(());
             }
             number += 1;
+            self.torn_was_no_end();
             let place = Some((name.clone(), number));
+            if !bytes.ends_with(b"\n") {
+                self.torn = place;
+                continue;
+            }
             match std::str::from_utf8(&bytes).ok().and_then(|text| text.strip_suffix('\n')) {
-                None => self.problem(ProblemKind::ParseError, place, "the line is cut off or not text".to_owned()),
+                None => self.problem(ProblemKind::ParseError, place, "the line is not text".to_owned()),
                 Some(line) => match line.strip_prefix(SIGNATURE) {
                     Some(statement) => self.signature(statement, place),
                     None => self.entry(line, place),
                 },
             }
+        }
+    }
+
+    fn torn_was_no_end(&mut self) {
+        if let Some(place) = self.torn.take() {
+            self.problem(ProblemKind::ParseError, Some(place), "the line is cut off".to_owned());
         }
     }
 
@@ -192,9 +222,15 @@ impl Check {
         };
         if vouched(&self.head) || vouched(&self.anchor) {
             let detail = format!("entry {} is not the one that was vouched for", entry.sequence);
-            self.problem(ProblemKind::HashMismatch, place, detail);
+            self.problem(ProblemKind::HashMismatch, place.clone(), detail);
+        }
+        match opening::told(&entry) {
+            Some(Told::Problem(kind, detail)) => self.problem(kind, place, detail),
+            Some(Told::Unvouched(count)) => self.unvouched += count,
+            None => {}
         }
         self.first.get_or_insert(entry.sequence);
+        self.open.push((entry.sequence, entry.entry_hash.clone(), entry.signature));
         self.last = Some((entry.sequence, entry.entry_hash));
     }
 
@@ -210,6 +246,7 @@ impl Check {
 
     fn signature(&mut self, text: &str, place: Option<(String, usize)>) {
         self.report.signatures += 1;
+        self.open.clear();
         let statement: Statement = match serde_json::from_str(text) {
             Ok(statement) => statement,
             Err(error) => return self.problem(ProblemKind::ParseError, place, error.to_string()),
@@ -237,6 +274,12 @@ impl Check {
         let last = self.last.as_ref().map_or(0, |(sequence, _)| *sequence);
         let purged = self.anchor.as_ref().map_or(0, |anchor| anchor.sequence_to);
         self.report.unsigned = last.saturating_sub(self.signed_to.unwrap_or(purged));
+        // A crash leaves half a line only behind what was on disk when the head was set.
+        let (signed, expected) =
+            (self.signed_to.unwrap_or(purged), self.head.as_ref().map_or(u64::MAX, |head| head.signed_to.unwrap_or(0)));
+        if self.head.as_ref().is_none_or(|head| head.sequence_to > last.max(purged)) || expected > signed.max(purged) {
+            self.torn_was_no_end();
+        }
         match &self.head {
             Some(head) if head.sequence_to > last.max(purged) => {
                 let detail = format!("the log ends at entry {last}, but it went on to entry {}", head.sequence_to);
@@ -246,7 +289,30 @@ impl Check {
                 let detail = "head.json, which says how far the log went, is missing".to_owned();
                 self.problem(ProblemKind::Truncated, None, detail);
             }
-            Some(_) | None => {}
+            Some(head) => {
+                let (head_to, is_old) = (head.sequence_to, head.signed_to.is_none());
+                if expected > signed.max(purged) {
+                    let detail = format!("the signatures of entries {} to {expected} are missing", signed + 1);
+                    self.problem(ProblemKind::BadSignature, None, detail);
+                }
+                self.unsigned_after(head_to, is_old);
+            }
+            None => {}
+        }
+        self.report.unsigned += self.unvouched;
+    }
+
+    /// Lines that only bear their own signature, beyond what the head vouches for.
+    fn unsigned_after(&mut self, head_to: u64, is_old: bool) {
+        let Some(key) = &self.key else { return };
+        let is_bad = |(sequence, hash, signature): &&(u64, String, Option<String>)| {
+            *sequence > head_to && !signature.as_ref().is_some_and(|signature| key.vouched(hash, signature))
+        };
+        let bad: Vec<u64> = self.open.iter().filter(is_bad).map(|(sequence, ..)| *sequence).collect();
+        // Older versions wrote lines that nothing vouched for until the next head.
+        if let (false, Some(first), Some(last)) = (is_old, bad.first(), bad.last()) {
+            let detail = format!("entries {first} to {last} at the end were not written by Weft: they are not signed");
+            self.problem(ProblemKind::BadSignature, None, detail);
         }
     }
 }

@@ -14,9 +14,10 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use weft_core::Timestamp;
 
-use super::entry::{Category, Entry, Outcome, Severity, read_timestamp};
-use super::files::{self, SIGNATURE, Tail, open_for_append};
+use super::entry::{Category, Entry, Outcome, Severity, read_timestamp, with_signature};
+use super::files::{SIGNATURE, Tail, open_for_append};
 use super::key::{Key, Purpose, Statement};
+use super::opening::{self, Finding, Opened};
 use super::{AuditError, Place, SIGN_EVERY};
 use crate::database::lock;
 
@@ -108,6 +109,8 @@ struct Chain {
     path: PathBuf,
     file: File,
     length: u64,
+    /// What was found about the log when it was opened, to be recorded before anything else.
+    found: Vec<Finding>,
 }
 
 struct Log {
@@ -200,28 +203,20 @@ impl Log {
             if unchanged && newest.as_ref() == Some(&chain.path) {
                 return Ok(chain);
             }
-            let (tail, path, _) = self.place.tail()?;
-            return Chain::at(&self.place, chain.key, tail, path);
+            let opened = opening::look(&self.place, &chain.key, false, Some(&chain.tail))?;
+            return self.found(chain.key, opened);
         }
-        self.open()
+        let (key, is_new) = opening::key(&self.place)?;
+        let opened = opening::look(&self.place, &key, is_new, None)?;
+        self.found(key, opened)
     }
 
-    fn open(&mut self) -> Result<Chain, AuditError> {
-        let key = Key::open(&self.place.key)?;
-        let (mut tail, path, torn) = self.place.tail()?;
-        let at = self.waiting.front().map_or(Timestamp(0), |entry| entry.at);
-        if torn > 0 {
-            self.waiting.push_front(told(at, "audit.mended", json!({ "torn_bytes": torn })));
+    fn found(&mut self, key: Key, opened: Opened) -> Result<Chain, AuditError> {
+        if opened.torn > 0 {
+            let at = self.waiting.front().map_or_else(|| read_timestamp(&opened.tail.timestamp), |entry| entry.at);
+            self.waiting.push_front(told(at, "audit.mended", json!({ "torn_bytes": opened.torn })));
         }
-        // Lines are gone from the end. They stay missing: the numbers go on where they were.
-        if let Some(head) = files::believed_head(&self.place, &key)?
-            && head.sequence_to > tail.sequence
-        {
-            let missing = json!({ "from": tail.sequence + 1, "to": head.sequence_to });
-            self.waiting.push_front(told(at, "audit.truncated", missing));
-            tail.sequence = head.sequence_to;
-        }
-        Chain::at(&self.place, key, tail, path)
+        Chain::at(&self.place, key, opened)
     }
 
     /// Makes what was written last. `closing` also signs it.
@@ -231,6 +226,9 @@ impl Log {
         }
         let _turn = self.place.lock()?;
         let mut chain = self.current()?;
+        if !chain.found.is_empty() {
+            chain.append(&self.place, &VecDeque::new())?;
+        }
         if closing {
             chain.sign()?;
         }
@@ -243,25 +241,27 @@ impl Log {
 }
 
 impl Chain {
-    fn at(place: &Place, key: Key, tail: Tail, path: Option<PathBuf>) -> Result<Self, AuditError> {
+    fn at(place: &Place, key: Key, opened: Opened) -> Result<Self, AuditError> {
+        let Opened { tail, path, findings: found, .. } = opened;
         let path = path.unwrap_or_else(|| place.segment(tail.sequence + 1));
         let file = open_for_append(&path)?;
         let length = file.metadata().map_err(|error| AuditError::io("opening", &path, &error))?.len();
-        Ok(Self { key, tail, path, file, length })
+        Ok(Self { key, tail, path, file, length, found })
     }
 
     fn append(&mut self, place: &Place, entries: &VecDeque<Entry>) -> Result<(), AuditError> {
-        let is_new = self.length == 0;
         let mut tail = self.tail.clone();
         let mut text = String::new();
-        for entry in entries {
+        let at = entries.front().map_or_else(|| read_timestamp(&tail.timestamp), |entry| entry.at);
+        let found: Vec<Entry> = self.found.iter().map(|found| told(at, found.event, found.details.clone())).collect();
+        for entry in found.iter().chain(entries) {
             let mut id = [0; 16];
             let _ = getrandom::fill(&mut id);
             let (at, sequence) = (entry.at, tail.sequence + 1);
             let Some((line, hash)) = entry.clone().seal(sequence, &tail.hash, u128::from_ne_bytes(id)) else {
                 continue;
             };
-            text.push_str(&line);
+            text.push_str(&with_signature(&line, &self.key.vouch(&hash)));
             (tail.sequence, tail.hash) = (sequence, hash);
             tail.timestamp = super::entry::timestamp(at);
             if tail.sequence - tail.signed_to >= SIGN_EVERY {
@@ -271,7 +271,10 @@ impl Chain {
         }
         self.write(&text)?;
         self.tail = tail;
-        if is_new {
+        if !self.found.is_empty() {
+            self.found.clear();
+            // From here on the log itself says what was found; a head makes that known.
+            self.file.sync_data().map_err(|error| AuditError::io("syncing", &self.path, &error))?;
             self.set_head(place)?;
         }
         if self.length >= place.rotate_bytes {
@@ -312,6 +315,7 @@ impl Chain {
     fn set_head(&self, place: &Place) -> Result<(), AuditError> {
         let tail = &self.tail;
         let head = Statement::new(Purpose::Head, &tail.timestamp, 1, tail.sequence, &tail.hash);
+        let head = Statement { signed_to: Some(tail.signed_to), ..head };
         place.set_statement(&head.sign(&self.key))
     }
 }
@@ -334,9 +338,9 @@ fn told(at: Timestamp, event: &'static str, details: serde_json::Value) -> Entry
 
 /// Records that lines were purged, as the caller holds the lock.
 pub fn record_purge(place: &Place, key: Key, count: u64, up_to: u64) -> Result<(), AuditError> {
-    let (tail, path, _) = place.tail()?;
-    let at = read_timestamp(&tail.timestamp);
-    let mut chain = Chain::at(place, key, tail, path)?;
+    let opened = opening::look(place, &key, false, None)?;
+    let at = read_timestamp(&opened.tail.timestamp);
+    let mut chain = Chain::at(place, key, opened)?;
     let entry = Entry {
         severity: Severity::Security,
         details: Some(json!({ "entries": count, "up_to": up_to })),

@@ -79,6 +79,14 @@ pub enum Denied {
 }
 
 impl Consent {
+    /// Asked for this reason too, and for this call alone.
+    pub(crate) fn and_always(self, reason: &str) -> Self {
+        match self {
+            Self::NotNeeded => Self::Always(reason.to_owned()),
+            Self::Needed { why, .. } | Self::Always(why) => Self::Always(format!("{why}{reason}")),
+        }
+    }
+
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Always(why), _) | (_, Self::Always(why)) => Self::Always(why),
@@ -147,6 +155,9 @@ impl Measure<'_> {
         match need {
             Need::Ask(_) => Ok(Consent::NotNeeded),
             Need::Read(path) => self.reading(&self.locate(path)?),
+            Need::Write(path) if path.contains(path::is_unseen) => Err(Denied::Invalid(
+                "The path contains a line break, or another character that is not seen. Name another.".to_owned(),
+            )),
             Need::Write(path) => self.writing(&self.locate(path)?),
             Need::Run { line, outside } => self.running(line, *outside),
             Need::Reach(host) => self.reaching(host),

@@ -1,4 +1,5 @@
-//! What an agent may do at all, whatever the mode and the rules say.
+//! What an agent may do at all, whatever the mode and the rules say. `role_tests.rs` has the whole of it
+//! as a table.
 
 use std::str::FromStr;
 
@@ -73,3 +74,7 @@ impl FromStr for Role {
         })
     }
 }
+
+#[cfg(test)]
+#[path = "role_tests.rs"]
+mod tests;

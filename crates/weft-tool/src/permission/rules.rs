@@ -59,6 +59,13 @@ pub enum Deed<'a> {
 }
 
 impl Rule {
+    /// For a folder and everything in it, as it is named.
+    pub fn on_reading(decision: Decision, folder: &Path) -> impl Iterator<Item = Self> + use<> {
+        let folder = escaped(folder);
+        let texts = [format!("read {}", folder.display()), format!("read {}/**", folder.display())];
+        texts.into_iter().filter_map(move |text| Self::parse(decision, &text, Path::new("/")).ok())
+    }
+
     /// Paths that are not absolute are in `workspace`.
     pub fn parse(decision: Decision, text: &str, workspace: &Path) -> Result<Self, RuleError> {
         let none = || RuleError::NoRule(text.to_owned());
@@ -255,6 +262,22 @@ impl Rules {
     /// What they say of something that is used by name.
     pub fn on_use(&self, name: &str) -> Option<Decision> {
         self.decide(Deed::Use(name)).map(|rule| rule.decision)
+    }
+
+    /// Whether any of them could keep something in a folder from being read, so that each file there has
+    /// to be put to them.
+    pub(crate) fn restrain_reading_in(&self, folder: &Path) -> bool {
+        self.rules.iter().any(|rule| match (&rule.target, rule.decision) {
+            (Target::Read(glob), Decision::Ask | Decision::Deny) => {
+                let pattern = glob.glob().glob();
+                let spelt_out =
+                    pattern.find(['*', '?', '[', '{']).and_then(|end| pattern.get(..end)).unwrap_or(pattern);
+                let certain = Path::new(spelt_out.rsplit_once('/').map_or("/", |(folder, _)| folder));
+                certain.starts_with(folder) || folder.starts_with(certain) || certain.as_os_str().is_empty()
+            }
+            (Target::Read(_), Decision::Allow)
+            | (Target::Run { .. } | Target::Write(_) | Target::Reach { .. } | Target::Use(_), _) => false,
+        })
     }
 
     /// The rule that decides, if any fits.

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ignore::{WalkBuilder, WalkState};
 use rustix::fs::OFlags;
+use weft_sandbox::Reserved;
 
 use super::index::{Moment, Seen, Stat};
 use super::objects::Objects;
@@ -47,7 +48,12 @@ pub(super) fn walk(workspace: &Path, aside: &Path, limits: &Limits, expected: us
         .same_file_system(true);
     let avoided = walking::tame(&mut builder, workspace, move |entry| {
         let name = entry.file_name().as_bytes();
-        name != b".git" && !name.starts_with(STAGING.as_bytes()) && entry.path() != aside
+        let stands_in = || Reserved::folder(entry.path()).stands();
+        name != b".git"
+            && !name.starts_with(STAGING.as_bytes())
+            && entry.path() != aside
+            // What only stands in for `.weft` while commands run is nobody's, and gone a moment later.
+            && !(name == b".weft" && stands_in())
     });
     let found = Mutex::new(Vec::with_capacity(expected));
     let closed = Mutex::new(Vec::new());

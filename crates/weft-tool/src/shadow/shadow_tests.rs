@@ -15,6 +15,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use proptest::prelude::*;
 use serde_json::json;
+use weft_sandbox::Reserved;
 
 use super::*;
 
@@ -265,6 +266,18 @@ fn a_repository_inside_is_a_folder_and_git_is_left_alone() {
     desk.undo(false);
     assert_eq!(desk.read("vendor/lib/code.c"), "int x;");
     assert_eq!(desk.read(".git/HEAD"), "moved");
+}
+
+#[test]
+fn what_stands_in_for_a_name_while_commands_run_is_no_change() {
+    let mut desk = Desk::new();
+    let stand_in = Reserved::folder(desk.path(".weft"));
+    stand_in.put().unwrap();
+    assert!(desk.turn(|_| stand_in.clear()).is_none(), "it went with the commands before");
+    assert!(desk.turn(|_| stand_in.put().unwrap()).is_none(), "it came with the first command");
+    stand_in.clear();
+    let made = desk.turn(|desk| fs::create_dir(desk.path(".weft")).unwrap());
+    assert!(made.is_some(), "a folder of that name that somebody made is one");
 }
 
 #[test]

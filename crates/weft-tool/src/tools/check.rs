@@ -146,7 +146,7 @@ fn for_file<'a>(of_kind: &[&'a Found], path: &str, kind: Kind) -> Result<&'a Fou
 }
 
 /// A path as one word of a command line, which is no option.
-pub(super) fn quoted(path: &str) -> String {
+pub(crate) fn quoted(path: &str) -> String {
     let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./+,=@".contains(letter);
     if !path.is_empty() && path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }

@@ -33,6 +33,7 @@ mod write;
 
 use std::sync::Arc;
 
+pub(crate) use self::check::quoted;
 use self::runner::{Ahead, Runner};
 use crate::discover::Discovery;
 use crate::jobs::Jobs;

@@ -12,7 +12,7 @@ use weft_core::{Mode, SessionId};
 use weft_sandbox::denial::ASK_TO_LEAVE;
 
 use super::view;
-use crate::aside;
+use crate::aside::{self, PutAside};
 use crate::capture;
 use crate::guard::Permit;
 use crate::jobs::{AtEnd, Job, Jobs, Start};
@@ -84,7 +84,12 @@ impl Runner {
             Ok(ran) => ran,
             Err(error) => return Finished::failed(format!("The command was not run: {error}."), summary),
         };
-        let notice = aside::put(permit, context, "shell", &ran.appeared).into_iter().chain(notice).collect();
+        let put_aside = aside::put(permit, context, "shell", &ran.appeared);
+        let (mut summary, mut notices) = (summary, Vec::from_iter(notice));
+        if let Some(PutAside { note, heading }) = put_aside {
+            notices.insert(0, note);
+            summary = format!("{summary}, {heading}");
+        }
         if view::is_worth_it(&ran.output) {
             let (command, output, spill) = (order.command.clone(), ran.output.clone(), spill(context));
             // Parsing is quick, but the whole output may have to be read.
@@ -95,7 +100,7 @@ impl Runner {
             // There nobody is asked, so nothing may be said of asking.
             ran.denial = ran.denial.map(|words| words.replace(&format!(" {ASK_TO_LEAVE}"), ""));
         }
-        finish(ran, order.command, &summary, notice)
+        finish(ran, order.command, &summary, notices)
     }
 
     /// Starts it as a job of the session.
@@ -180,6 +185,8 @@ impl Runner {
             redaction: permit.redaction().clone(),
             spill: Some(spill(context)),
             terminal: order.terminal,
+            // Nobody would see what lives on, stop it, or take back what it does to the files.
+            together: true,
             ..Spec::new(Program::Line(order.command.clone()), &context.workspace)
         };
         Ok((process::run(spec).await?, notice))
@@ -229,7 +236,9 @@ fn finish(ran: Ran, command: String, summary: &str, notices: Vec<String>) -> Fin
         (false, false) => format!("{status}\n{body}"),
     };
     if ran.left_behind {
-        text.push_str("\n[a background process still runs; what it writes to its output from now on is lost]");
+        text.push_str(
+            "\n[what it left running was killed with its group; to keep something running, start it with `background`]",
+        );
     }
     for note in ran.denial.into_iter().chain(notices) {
         text.push('\n');

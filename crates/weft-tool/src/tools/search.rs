@@ -20,7 +20,7 @@ use super::list::folder;
 use super::walk::{Base, is_file};
 use crate::guard::{Permit, Policy};
 use crate::handle::Opener;
-use crate::path::{is_secret, shown};
+use crate::path::shown;
 use crate::permission::Need;
 use crate::text;
 use crate::tool::{Context, Finished, Tool, blocking, parse};
@@ -104,11 +104,9 @@ fn search(context: &Context, input: Value, summary: &str) -> Result<Finished, St
     let (matcher, fallback) = compile(&input.pattern)?;
     let (walk, avoided) = base.walk_telling(|builder| builder.sort_by_file_name(OsStr::cmp));
     let files = walk.flatten().filter_map(|entry| {
-        // A file that was asked for by name was allowed by name.
-        let named = entry.depth() == 0;
         let relative = entry.path().strip_prefix(&base.path).unwrap_or(entry.path());
-        let wanted = named || !is_secret(relative) && only.as_ref().is_none_or(|only| only.is_match(relative));
-        (is_file(&entry) && wanted).then(|| entry.into_path())
+        let wanted = entry.depth() == 0 || only.as_ref().is_none_or(|only| only.is_match(relative));
+        (is_file(&entry) && wanted && base.may_show(&entry)).then(|| entry.into_path())
     });
     let around = input.context.min(MOST_CONTEXT);
     let found = search_all(files, &base, &matcher, around, &context.cancel);

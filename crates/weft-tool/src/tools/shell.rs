@@ -47,7 +47,7 @@ impl Tool for Shell {
     }
 
     fn description(&self) -> &str {
-        "Run a bash command in the workspace; no input, each call starts anew."
+        "Run a bash command in the workspace; no input, starts anew, leaves nothing running."
     }
 
     fn schema(&self) -> &Value {

@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::walk::{Base, is_file};
 use crate::handle::Opener;
-use crate::path::is_secret;
 
 /// The languages whose grammars are built in; asking the library for another one would panic.
 const LANGUAGES: [SupportLang; 12] = [
@@ -109,8 +108,7 @@ impl Query {
                 return Ok(true);
             }
             let path = entry.path();
-            let relative = path.strip_prefix(&base.path).unwrap_or(path);
-            if !is_file(&entry) || (entry.depth() > 0 && is_secret(relative)) {
+            if !is_file(&entry) || !base.may_show(&entry) {
                 continue;
             }
             let Some(language) = by_path(path).filter(|language| self.only.is_none_or(|only| only == *language)) else {

@@ -1,12 +1,14 @@
-//! Walking folders the way `list`, `glob` and `search` all do: ignored files are left out, hidden
-//! ones are not, links are not followed, and git's own folder is passed by.
+//! Walking folders with their ignore files, the way `list`, `glob` and `search` all do: ignored files are
+//! left out, hidden ones are not, links are not followed, git's own folder is passed by.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ignore::{DirEntry, Walk, WalkBuilder};
 
 use crate::admit;
-use crate::path::{Located, shown};
+use crate::path::{self, Located, is_secret, shown};
+use crate::permission::rules::{Decision, Deed, Rules};
 use crate::tool::Context;
 use crate::walking::{self, Avoided};
 
@@ -18,6 +20,30 @@ pub(super) struct Base {
     relative_to: PathBuf,
     /// As it is shown.
     pub name: String,
+    /// What files further in have to be put to one by one.
+    held: Option<Held>,
+}
+
+#[derive(Debug, Clone)]
+struct Held {
+    rules: Arc<Rules>,
+    /// The session's own, which it may always read.
+    outputs: PathBuf,
+    /// A person has said yes to this walk.
+    approved: bool,
+}
+
+impl Held {
+    fn let_read(&self, file: &Path) -> bool {
+        if file.starts_with(&self.outputs) {
+            return true;
+        }
+        match self.rules.decide(Deed::Read(file)).map(|rule| rule.decision) {
+            Some(Decision::Deny) => false,
+            Some(Decision::Ask) => self.approved,
+            Some(Decision::Allow) | None => true,
+        }
+    }
 }
 
 impl Base {
@@ -29,14 +55,24 @@ impl Base {
         if !path.exists() {
             return Err(format!("There is no `{name}`. Use `list` to see what is there."));
         }
-        Ok(Self { path, relative_to, name })
+        Ok(Self { path, relative_to, name, held: None })
     }
 
     /// The same for a call that runs: what the path leads to now must be allowed too.
     pub fn admitted(context: &Context, given: Option<&str>) -> Result<Self, String> {
         let mut base = Self::new(&context.workspace, given)?;
         base.path = admit::for_reading(context, given.filter(|path| !path.trim().is_empty()).unwrap_or("."))?;
+        let outputs = || path::found(&context.outputs).unwrap_or_else(|_| context.outputs.clone());
+        let held = || Held { rules: Arc::clone(&context.rules), outputs: outputs(), approved: context.approved };
+        base.held = context.rules.restrain_reading_in(&base.path).then(held);
         Ok(base)
+    }
+
+    /// Whether the content of something found may be shown. What was asked for by name was allowed by name.
+    pub fn may_show(&self, entry: &DirEntry) -> bool {
+        let relative = entry.path().strip_prefix(&self.path).unwrap_or(entry.path());
+        let is_let = || self.held.as_ref().is_none_or(|held| held.let_read(entry.path()));
+        entry.depth() == 0 || !is_secret(relative) && is_let()
     }
 
     /// The same names, but beginning at a folder further in.

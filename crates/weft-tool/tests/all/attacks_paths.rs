@@ -396,3 +396,26 @@ async fn a_folder_swapped_for_gits_own_leads_nowhere() {
     assert!(good > 0, "no call went well, so nothing was tried");
     assert_eq!(names(&world.workspace.join(".git")), ["config"]);
 }
+
+/// A rule about a file holds for whoever finds it, too.
+#[tokio::test]
+async fn what_a_rule_forbids_to_read_is_not_found_either() {
+    let mut world = World::new();
+    world.file("private/plan.py", "needle = 1\n");
+    world.file("open/plan.py", "needle = 1\n");
+    world.file("open/half.secret.py", "needle = 1\n");
+    let search = json!({"pattern": "needle"});
+    assert_eq!(world.ok("search", search.clone()).await.matches("needle").count(), 3);
+    world.deny("read private/**");
+    world.deny("read **/*.secret.py");
+    for (tool, input) in [
+        ("search", search),
+        ("search", json!({"pattern": "needle", "path": "open"})),
+        ("structure_search", json!({"pattern": "needle = $X", "language": "python"})),
+    ] {
+        let text = world.ok(tool, input).await;
+        assert!(text.contains("open/plan.py"), "{tool}: {text}");
+        assert!(!text.contains("private") && !text.contains("half"), "{tool}: {text}");
+    }
+    world.refused("search", json!({"pattern": "needle", "path": "private/plan.py"})).await;
+}

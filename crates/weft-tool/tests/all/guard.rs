@@ -294,6 +294,39 @@ async fn whatever_a_tool_does_the_guard_holds() {
     assert_eq!(world.ok("read", json!({"path": "keys.txt"})).await, "1\tkey: [REDACTED]");
 }
 
+#[tokio::test]
+async fn what_looks_like_a_secret_goes_if_a_person_says_so_and_a_saved_key_never() {
+    let config = GuardConfig { secrets: Redaction::new(["hunter2hunter2".into()]).fixed(), ..GuardConfig::default() };
+    let mut world = World::with(Registry::builtin(), config);
+    let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let write = |content: &str| json!({"path": "a.txt", "content": content});
+    for mode in [Mode::Ask, Mode::Auto] {
+        world.mode = mode;
+        let Verdict::Ask { kind, question } = world.prepare("write", write(&format!("key: {token}\n"))) else {
+            panic!()
+        };
+        assert!(
+            question.starts_with("Write `a.txt`? It holds what looks like a GitHub token (`key: [***]"),
+            "{question}"
+        );
+        let AskKind::Approval { detail, grant, .. } = kind else { panic!() };
+        // Neither is it shown, nor can it be allowed for longer.
+        assert!(detail.contains("[REDACTED]") && !detail.contains(&token) && grant.is_none(), "{detail} {grant:?}");
+    }
+    world.refused("write", write(&token)).await;
+    world.approved = true;
+    world.ok("write", write(&format!("key: {token}\n"))).await;
+    assert_eq!(world.content("a.txt"), format!("key: {token}\n"));
+    assert!(world.refused("write", write("key: hunter2hunter2")).await.contains("hold a saved key"));
+    assert!(world.refused("ask_user", json!({"question": format!("Is {token} right?")})).await.contains("GitHub"));
+    // What is forbidden stays so.
+    world.mode = Mode::Safe;
+    assert!(world.refused("write", write(&token)).await.contains("`safe` mode"));
+    world.mode = Mode::Auto;
+    world.deny("write a.txt");
+    assert!(world.refused("write", write(&token)).await.contains("deny write a.txt"));
+}
+
 /// A read that hangs in the kernel hears nothing of a stop.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_does_not_heed_a_stop_is_given_up() {

@@ -1,11 +1,13 @@
 //! `weft config`: shows and changes the user's settings file. Comments and order stay as they are.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, bail};
 use toml_edit::{DocumentMut, Item, Table};
 use weft_engine::settings::{SETTINGS, Setting};
 use weft_engine::{Home, Loaded};
+use weft_server::Hook;
 use weft_store::audit::Category;
 
 use super::audit::note_change;
@@ -90,8 +92,12 @@ fn check_known(key: &str) -> Result<(), UsageError> {
     Err(UsageError(format!("there is no setting `{key}`. There are {}", known.join(", "))))
 }
 
+/// Held from reading the file to writing it: a server changes it for several clients at once.
+static CHANGING: Mutex<()> = Mutex::new(());
+
 pub fn unset(file: &Path, key: &str) -> anyhow::Result<Exit> {
     check_known(key)?;
+    let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut document = read(file)?;
     let mut parts: Vec<&str> = key.split('.').collect();
     let last = parts.pop().unwrap_or(key);
@@ -124,6 +130,7 @@ fn get(document: &DocumentMut, key: &str) -> anyhow::Result<Exit> {
 }
 
 pub fn set(file: &Path, key: &str, text: &str) -> anyhow::Result<()> {
+    let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut document = read(file)?;
     // `auto` is a word, `50` a number, `true` a truth value: what is not TOML by itself is text.
     let value = text.parse::<toml_edit::Value>().unwrap_or_else(|_| toml_edit::Value::from(text));
@@ -156,8 +163,36 @@ pub fn set(file: &Path, key: &str, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Puts these hooks in the place of those in the file; what else is in it stays as it is.
+pub fn set_hooks(file: &Path, hooks: &[Hook]) -> anyhow::Result<()> {
+    let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut document = read(file)?;
+    let mut tables = toml_edit::ArrayOfTables::new();
+    for hook in hooks {
+        let mut table = Table::new();
+        for (field, value) in serde_json::to_value(hook)?.as_object().into_iter().flatten() {
+            match (value.as_str(), value.as_i64()) {
+                (Some(text), _) => table.insert(field, toml_edit::value(text)),
+                (None, Some(number)) => table.insert(field, toml_edit::value(number)),
+                (None, None) => None,
+            };
+        }
+        tables.push(table);
+    }
+    document.remove("hooks");
+    if !tables.is_empty() {
+        document.insert("hooks", Item::ArrayOfTables(tables));
+    }
+    let text = document.to_string();
+    let checked: toml::Table = text.parse().context("these hooks cannot be written as TOML")?;
+    if let Some(value) = checked.get("hooks") {
+        Loaded::check("hooks", value).map_err(|reason| refused("hooks", "this", &reason))?;
+    }
+    write(file, &text)
+}
+
 fn refused(key: &str, text: &str, reason: &str) -> UsageError {
-    let reason = reason.trim_end_matches("; it is left out").trim_start_matches("config.toml: ");
+    let reason = reason.trim_end_matches("; it is left out");
     let reason = reason.split_once("`: ").map_or(reason, |(_, reason)| reason);
     UsageError(format!("`{text}` was not set as `{key}`: {}", plain_words(reason)))
 }
@@ -166,7 +201,7 @@ fn refused(key: &str, text: &str, reason: &str) -> UsageError {
 pub(super) fn write(file: &Path, text: &str) -> anyhow::Result<()> {
     let folder = file.parent().context("the settings file has no folder")?;
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let fresh = file.with_extension("toml.new");
+    let fresh = file.with_extension(format!("{}.new", std::process::id()));
     std::fs::write(&fresh, text).with_context(|| format!("cannot write {}", fresh.display()))?;
     std::fs::rename(&fresh, file).with_context(|| format!("cannot write {}", file.display()))
 }

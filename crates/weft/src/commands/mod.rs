@@ -58,6 +58,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Command::Doctor) => small(doctor::run()),
         Some(Command::Tools { kind, json }) => tools::run(kind, json),
         Some(Command::Index(args)) => small(knowledge::index(args)),
+        Some(Command::Search(args)) if args.rerank => small(knowledge::search_reranked(args)),
         Some(Command::Search(args)) => knowledge::search(args),
         Some(Command::Graph { command }) => knowledge::graph(command),
         Some(Command::Knowledge { command }) => small(knowledge::manage(command)),

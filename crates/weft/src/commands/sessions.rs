@@ -48,7 +48,7 @@ pub async fn run(command: SessionsCommand) -> anyhow::Result<Exit> {
             let (opened, session) = open_at(&session)?;
             transfer::export(&opened, session, output.as_deref())
         }
-        SessionsCommand::Import { file } => transfer::import(&open::open_to_look()?, &file).await,
+        SessionsCommand::Import { files } => transfer::import(&open::open_to_look()?, &files).await,
         SessionsCommand::Delete { session, yes } => {
             let (opened, session) = open_at(&session)?;
             delete(&opened, session, yes).await

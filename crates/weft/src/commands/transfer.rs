@@ -121,7 +121,15 @@ fn write_line(to: &mut impl Write, value: &impl Serialize) -> anyhow::Result<()>
     }
 }
 
-pub async fn import(opened: &Opened, file: &Path) -> anyhow::Result<Exit> {
+/// Each session is taken in whole; where a file is wrong, those before it are there and it is named.
+pub async fn import(opened: &Opened, files: &[PathBuf]) -> anyhow::Result<Exit> {
+    for file in files {
+        import_one(opened, file).await?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn import_one(opened: &Opened, file: &Path) -> anyhow::Result<()> {
     let Log { id, mut events, outputs } = read_log(file)?;
     let store = opened.engine.store();
     let taken = !matches!(store.owner(id), Err(StoreError::NoSuchSession { .. }));
@@ -135,7 +143,7 @@ pub async fn import(opened: &Opened, file: &Path) -> anyhow::Result<Exit> {
         "Imported.".to_owned()
     };
     out::tell(&note(&words, &out::look_stderr()));
-    Ok(Exit::Done)
+    Ok(())
 }
 
 struct Log {

@@ -281,7 +281,7 @@ impl Room {
         let dot = self.chat.look.sign("·", "-");
         let folder = self.opened.workspace_name();
         let mut lines = vec![Line::new("Weft", BOLD).with(format!(" {dot} {folder}"), DIM)];
-        if &*self.opened.engine.default_model().provider == "offline" {
+        if &*self.opened.engine.default_model().provider == weft_engine::OFFLINE {
             let look = self.chat.look;
             lines.extend(note(
                 "No model is set up, so the small offline model answers: it can list, read, search, edit and run.",

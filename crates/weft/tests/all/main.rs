@@ -27,6 +27,7 @@ mod language;
 mod peers;
 #[path = "../../../weft-sandbox/tests/all/refusal.rs"]
 mod refusal;
+mod rerank;
 mod research;
 mod research_web;
 mod run;

@@ -138,8 +138,8 @@ fn answers_by_words_alone_keep_their_quality() {
     let figure = |group: &str, name: &str| figures[group][name].as_f64().unwrap();
     assert_eq!(figure("single, literal", "recall_at_20"), 1.0);
     assert!(figure("multi", "recall_at_20") >= 0.85, "{figures:#}");
-    assert!(figure("all", "citation_precision") >= 0.85, "{figures:#}");
-    assert!(figures["unanswerable"]["recognised"][0].as_u64() >= Some(12), "{figures:#}");
+    assert!(figure("all", "citation_precision") >= 0.9, "{figures:#}");
+    assert!(figures["unanswerable"]["recognised"][0].as_u64() >= Some(13), "{figures:#}");
     assert_eq!(figure("all", "unsupported"), 0.0);
 }
 

@@ -242,6 +242,19 @@ fn a_reader_that_leaves_is_no_error() {
 }
 
 #[test]
+fn a_budget_that_runs_low_is_told_of_once() {
+    let costly = |output| text("Done.").usage(weft_script::Usage { output, ..Default::default() });
+    let world = World::new(vec![costly(850), costly(10)]);
+    let settings = "[budget]\nmonth_usd = 1\n[models.\"anthropic/dear\"]\nprice = [0, 1000, 0, 0]\noutput = 100\n";
+    std::fs::create_dir_all(world.home.path().join("weft")).unwrap();
+    std::fs::write(world.home.path().join("weft/config.toml"), settings).unwrap();
+    let notice = "The overall budget is nearly used up: $0.85 of $1.00";
+    world.weft(&["run", "--model", "anthropic/dear", "x"]).expect(0).says(notice);
+    let again = world.weft(&["run", "--model", "anthropic/dear", "x"]).expect(0);
+    assert!(!again.stderr.contains("nearly used up"), "told once: {}", again.stderr);
+}
+
+#[test]
 fn a_model_without_a_price_is_not_asked_where_money_is_limited() {
     let world = World::new(vec![text("Here.")]);
     let settings = world.home.path().join("weft/config.toml");

@@ -206,6 +206,26 @@ fn a_command_reaches_a_server_that_runs_in_the_background() {
     assert!(told[1].contains("good morning"), "{told:?}");
 }
 
+/// Leaves a process that left its group, holds no pipe, and goes on making a file.
+const LEAVES_ONE: &str = "setsid bash -c 'while :; do touch beat; sleep 0.01; done' > /dev/null 2>&1 & \
+                          while [ ! -e beat ]; do sleep 0.01; done";
+
+#[test]
+fn what_a_command_leaves_running_ends_with_it() {
+    let still = "rm -f beat; sleep 0.3; [ -e beat ] && echo LIVES || echo gone";
+    let loud = shell("sleep 60 & echo started");
+    let world = World::new(vec![shell(LEAVES_ONE), shell(still), loud, text("Done.")]);
+    if !is_complete(&world) {
+        return;
+    }
+    let told = results(&world.weft(&["run", "--mode", "auto", "--json", "go"]).expect(0));
+    assert_eq!(told[1], "gone", "{told:?}");
+    assert!(told[2].contains("was killed with its group") && told[2].contains("`background`"), "{told:?}");
+
+    world.weft(&["sandbox", "run", "--", "bash", "-c", LEAVES_ONE]).expect(0);
+    assert_eq!(world.weft(&["sandbox", "run", "--", "bash", "-c", still]).expect(0).stdout, "gone\n");
+}
+
 pub fn results(ran: &Ran) -> Vec<String> {
     let finished = ran.events().into_iter().filter(|event| event["type"] == "tool_finished");
     finished.map(|event| event["output"]["text"].as_str().unwrap().to_owned()).collect()

@@ -21,16 +21,39 @@ fn a_prompt_with_a_secret_is_not_sent_unless_allowed() {
 }
 
 #[test]
-fn a_call_with_a_secret_is_refused_and_a_file_with_one_is_read_without() {
+fn what_looks_like_a_secret_in_a_call_is_allowed_once_or_not_at_all() {
+    let echo = || call("shell", json!({"command": format!("echo {} > made", token())}));
+    for (answer, is_made) in [("yes", true), ("no", false)] {
+        let world = World::new(vec![echo(), text("Done."), echo()]);
+        let ran = world.weft(&["run", "--mode", "auto", "go"]).expect(3);
+        ran.says("It holds what looks like a GitHub token (`echo [***] > made`)").says("yes|no`");
+        assert!(!ran.stderr.contains("a1B2c3") && !world.folder.path().join("made").exists(), "{ran:?}");
+        let ask = world.weft(&["asks", "--json"]).expect(0).events()[0]["ask"]["id"].as_str().unwrap().to_owned();
+        world.weft(&["answer", &ask, "always"]).expect(2).says("answer yes or no");
+        world.weft(&["answer", &ask, answer, "--resume"]).expect(0).says("Done.");
+        assert_eq!(world.folder.path().join("made").exists(), is_made);
+        if is_made {
+            assert_eq!(world.file("made"), format!("{}\n", token()));
+        }
+        // Once: the next one is asked for again.
+        world.weft(&["run", "--mode", "auto", "again"]).expect(3).says("what looks like a GitHub token");
+        let told = world.weft(&["audit", "query", "--format", "json"]).expect(0);
+        assert_eq!(told.events().iter().filter(|entry| entry["event_type"] == "ask.raised").count(), 2);
+        assert!(!told.stdout.contains("a1B2c3"), "{}", told.stdout);
+    }
+}
+
+#[test]
+fn a_call_with_a_saved_key_is_refused_and_a_file_with_a_secret_is_read_without() {
     let world = World::new(vec![
-        call("shell", json!({"command": format!("echo {} > leaked", token())})),
+        call("shell", json!({"command": "echo test-key-000 > leaked"})),
         call("read", json!({"path": "settings.ini"})),
         text("done"),
     ]);
     std::fs::write(world.folder.path().join("settings.ini"), format!("api_key = {}\nport = 80\n", token())).unwrap();
     let ran = world.weft(&["run", "--json", "--mode", "auto", "go"]).expect(0);
     assert!(types(&ran.events()).contains(&"tool_finished"));
-    assert!(ran.stdout.contains("the arguments hold a GitHub token"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("the arguments hold a saved key"), "{}", ran.stdout);
     assert!(ran.stdout.contains("api_key = [REDACTED]"), "{}", ran.stdout);
     assert!(!world.folder.path().join("leaked").exists());
     assert_eq!(world.server.requests().len(), 3);

@@ -13,7 +13,7 @@ const WEFT: &str = env!("CARGO_BIN_EXE_weft");
 #[test]
 fn a_source_is_added_listed_tried_used_and_removed() {
     // It has so many tools that the model is told of them when it asks.
-    let get = call("request_tools", json!({"source": "me"}));
+    let get = call("request_tools", json!({"names": ["mcp__me__list"]}));
     let world = World::new(vec![get, call("mcp__me__list", json!({})), text("Seen.")]);
     std::fs::write(world.folder.path().join("found.txt"), "x").unwrap();
     world.weft(&["sources", "list"]).expect(0).says("There are no sources here");
@@ -35,7 +35,7 @@ fn a_source_is_added_listed_tried_used_and_removed() {
 /// No session's log tells of calls that come from another program.
 #[test]
 fn what_another_program_is_refused_is_in_the_audit_log() {
-    let get = call("request_tools", json!({"source": "me"}));
+    let get = call("request_tools", json!({"names": ["mcp__me__write"]}));
     let escape = call("mcp__me__write", json!({"path": "../escape.txt", "content": "x"}));
     let world = World::new(vec![get, escape, text("Seen.")]);
     world.weft(&["sources", "add", "me", "--", WEFT, "mcp"]).expect(0);
@@ -48,7 +48,7 @@ fn what_another_program_is_refused_is_in_the_audit_log() {
 
 #[test]
 fn a_tool_of_a_source_waits_for_a_yes() {
-    let get = call("request_tools", json!({"source": "me"}));
+    let get = call("request_tools", json!({"names": ["mcp__me__list"]}));
     let world = World::new(vec![get, call("mcp__me__list", json!({})), text("Seen.")]);
     world.weft(&["sources", "add", "me", "--", WEFT, "mcp"]).expect(0);
     world.weft(&["run", "--mode", "ask", "look"]).expect(3).says("Use `list` of the source `me`?");
@@ -270,7 +270,7 @@ fn others_run_our_agents_and_read_their_sessions() {
 #[test]
 fn others_use_our_tools_over_http_and_only_with_the_token() {
     let world = World::new(vec![
-        call("request_tools", json!({"source": "there"})),
+        call("request_tools", json!({"names": ["mcp__there__list"]})),
         call("mcp__there__list", json!({})),
         text("Seen."),
     ]);
@@ -284,7 +284,7 @@ fn others_use_our_tools_over_http_and_only_with_the_token() {
     weft(&["sources", "add", "there", "--url", address.trim()]).expect(0);
     weft(&["sources", "test", "there"]).expect(1);
     weft(&["sources", "remove", "there"]).expect(0);
-    let header = "Authorization=Bearer ${THERE_TOKEN}";
+    let header = "Authorization=Bearer env:THERE_TOKEN";
     weft(&["sources", "add", "there", "--url", address.trim(), "--header", header]).expect(0);
     weft(&["sources", "test", "there"]).expect(0).says("`there` works: weft").says("mcp__there__run_agent");
     weft(&["run", "--mode", "auto", "look"]).expect(0).says("Seen.");
@@ -326,7 +326,7 @@ const SECRET: &str = "correct-horse-battery-staple";
 fn with_api(world: &World, address: &str) {
     let source =
         |name, value| format!("[sources.{name}]\nbase_url = '{address}'\nheaders = {{ X-Pass = '{value}' }}\n");
-    let sources = source("web", "env:WEB_PASS") + &source("other", "Token ${WEB_PASS}");
+    let sources = source("web", "env:WEB_PASS") + &source("other", "Token env:WEB_PASS");
     settings(world, &format!("[permissions]\nallow = ['reach 127.0.0.1']\n{sources}"));
 }
 

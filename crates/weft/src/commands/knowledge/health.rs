@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::out;
 use crate::show::plain::plain_words;
 use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, Look, PLAIN};
+use crate::show::units::counted;
 
 const SHOWN_DEBT: usize = 5;
 
@@ -35,13 +36,13 @@ fn rows(health: &Health, whole: bool, look: &Look) -> Vec<Line> {
         _ => "no coverage report".to_owned(),
     };
     let counts = format!(
-        "consistency {:.2}, {coverage}, {} tests, {:.0}% documented, {} debt markers in {} lines of {} files",
+        "consistency {:.2}, {coverage}, {}, {:.0}% documented, {} in {} of {}",
         health.pattern_confidence,
-        health.tests,
+        counted(health.tests, "test", "tests"),
         health.documented * 100.0,
-        health.debt_count,
-        health.lines,
-        health.files
+        counted(health.debt_count, "debt marker", "debt markers"),
+        counted(health.lines, "line", "lines"),
+        counted(health.files, "file", "files")
     );
     let head = Line::new(plain_words(&health.area), CODE).with(format!("  {maturity}"), BOLD);
     let mut rows = vec![head, Line::new(counts, DIM).indented(GUTTER).fitted(look.width, look)];

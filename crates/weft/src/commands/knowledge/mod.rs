@@ -16,7 +16,7 @@ use weft_knowledge::{Knowledge, Places, Remembered};
 pub use graph::run as graph;
 pub use index::run as index;
 pub use manage::run as manage;
-pub use search::run as search;
+pub use search::{reranked as search_reranked, run as search};
 
 use crate::past::Past;
 use crate::show::plain::plain_words;

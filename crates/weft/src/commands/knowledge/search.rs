@@ -1,49 +1,71 @@
 //! `weft search`.
 
-use weft_knowledge::{Filter, Hit, Query};
+use weft_knowledge::{Answer, Filter, Hit, Knowledge, Query};
 
 use super::{known, now, tell_without_model};
 use crate::exit::{Exit, UsageError};
 use crate::knowledge_args::SearchArgs;
-use crate::out;
 use crate::show::plain::plain_words;
 use crate::show::rows::note;
 use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, Look, PLAIN};
+use crate::{open, out, rerank};
 
 /// A hit with less than this share of the best one's score is hardly about what was asked.
 const LEAST_SHARE: f32 = 0.25;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 pub fn run(args: SearchArgs) -> anyhow::Result<Exit> {
+    let (knowledge, answer) = found(&args, args.limit)?;
+    show(&args, &knowledge, answer.hits)
+}
+
+/// The same with the best hits in a model's order.
+pub async fn reranked(args: SearchArgs) -> anyhow::Result<Exit> {
+    let (knowledge, answer) = found(&args, args.limit.max(rerank::MOST))?;
+    let opened = open::open_aloud(&Default::default())?;
+    let (mut hits, odd) = rerank::rerank(&opened, &args.query.join(" "), answer.hits).await;
+    if let Some(odd) = &odd {
+        out::tell(&note(&plain_words(odd), &out::look_stderr()));
+    }
+    hits.truncate(args.limit);
+    // Scores do not fall along a model's order, so none marks where the rest begins.
+    show(&SearchArgs { all: args.all || odd.is_none(), ..args }, &knowledge, hits)
+}
+
+fn found(args: &SearchArgs, limit: usize) -> anyhow::Result<(Knowledge, Answer)> {
     let now = now();
     let since = args.since.as_deref().map(|when| moment(when, now)).transpose()?;
     let knowledge = known(args.within.as_deref())?;
     let filter = Filter {
-        domains: args.domain,
-        kinds: args.kind,
-        languages: args.language,
-        path_prefix: args.path.map(|path| path.trim_start_matches("./").to_owned()),
+        domains: args.domain.clone(),
+        kinds: args.kind.clone(),
+        languages: args.language.clone(),
+        path_prefix: args.path.as_deref().map(|path| path.trim_start_matches("./").to_owned()),
         since,
         until: None,
     };
-    let answer = knowledge.search(&Query { text: args.query.join(" "), filter, limit: args.limit, now })?;
+    let answer = knowledge.search(&Query { text: args.query.join(" "), filter, limit, now })?;
+    Ok((knowledge, answer))
+}
+
+fn show(args: &SearchArgs, knowledge: &Knowledge, hits: Vec<Hit>) -> anyhow::Result<Exit> {
     if args.json {
-        for hit in &answer.hits {
+        for hit in &hits {
             out::json_line(hit);
         }
         return Ok(Exit::Done);
     }
     let look = out::look_stdout();
-    if answer.hits.is_empty() {
+    if hits.is_empty() {
         out::print(&note("Nothing was found. `weft index` takes in what is new.", &look));
         return Ok(Exit::Failed);
     }
-    tell_without_model(&knowledge);
-    let shown = if args.all { answer.hits.len() } else { relevant(&answer.hits) };
-    for hit in answer.hits.iter().take(shown) {
+    tell_without_model(knowledge);
+    let shown = if args.all { hits.len() } else { relevant(&hits) };
+    for hit in hits.iter().take(shown) {
         out::print(&rows(hit, args.why, &look));
     }
-    let left = answer.hits.len() - shown;
+    let left = hits.len() - shown;
     if left > 0 {
         let words = match left {
             1 => "1 more fits far less well; `--all` shows it.".to_owned(),

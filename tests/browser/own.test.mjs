@@ -1,0 +1,94 @@
+// What people write themselves in the settings: agents, skills, hooks.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { barriers, closeBrowser, idle, inWorld, say, shoot, text } from './harness.mjs';
+
+after(closeBrowser);
+
+inWorld('a skill and an agent are written, checked, changed, used and removed', {}, async (world) => {
+  const page = await world.page();
+  await page.goto(`${world.origin}/settings/skills`);
+  await page.getByRole('button', { name: 'New skill' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('release-notes');
+  const box = page.getByLabel('What the file says');
+  await box.fill('Write the notes.');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await text(page, /It has no .*description.*, which says when to use it/);
+  assert.deepEqual(await barriers(page), []);
+  await box.fill('---\ndescription: When a release is near\n---\nWrite the notes first.\n');
+  await shoot(page, 'settings-skill', { phone: true });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('row', { name: /\/release-notes When a release is near you/ }).waitFor();
+  const file = join(world.home, 'skills/release-notes/SKILL.md');
+  assert.match(readFileSync(file, 'utf8'), /Write the notes first/);
+  // It can be called at once.
+  const { commands } = await world.api('commands');
+  assert.ok(commands.some((command) => command.typed === '/release-notes'));
+  // One that is there is not overwritten by a new one.
+  await page.getByRole('button', { name: 'New skill' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('release-notes');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await text(page, /There is already a skill/);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Edit release-notes' }).click();
+  await page.getByLabel('What the file says').fill('---\ndescription: Before a release\n---\nWrite them.\n');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('row', { name: /Before a release/ }).waitFor();
+  await page.getByRole('button', { name: 'Edit release-notes' }).click();
+  await page.getByRole('button', { name: 'Remove…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('row', { name: /release-notes/ }).waitFor({ state: 'detached' });
+  assert.ok(!existsSync(file));
+  const away = join(world.home, 'removed');
+  assert.equal(readdirSync(away).length, 1, 'it was put away, not lost');
+
+  await page.goto(`${world.origin}/settings/agents`);
+  await page.getByRole('button', { name: 'New agent' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('reviewer');
+  await page.getByLabel('What the file says').fill('---\ndescription: Looks at changes\nmode: reckless\n---\nLook closely.\n');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('[role=alert]', { hasText: 'reckless' }).waitFor();
+  await page.getByLabel('What the file says').fill('---\ndescription: Looks at changes\nmode: safe\n---\nLook closely.\n');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('row', { name: /@reviewer Looks at changes you/ }).waitFor();
+  await shoot(page, 'settings-agents-own', { phone: true });
+  const { entries } = await world.api('audit?limit=50&category=config');
+  const done = entries.map((entry) => `${entry.action} ${entry.target}`);
+  assert.ok(done.includes('write skill release-notes') && done.includes('remove skill release-notes') && done.includes('write agent reviewer'), JSON.stringify(done));
+});
+
+inWorld('a hook is added, holds at once, is changed and removed, and the audit has it', { mode: 'auto' }, async (world) => {
+  const page = await world.page();
+  await page.goto(`${world.origin}/settings/hooks`);
+  await page.getByRole('button', { name: 'New hook' }).click();
+  await page.getByLabel('Only for this tool').fill('write');
+  await page.getByRole('textbox', { name: 'Command' }).fill("echo 'no notes today'; exit 2");
+  await shoot(page, 'settings-hook', { phone: true });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.provider', { hasText: 'no notes today' }).waitFor();
+  assert.deepEqual(await barriers(page), []);
+  const config = () => readFileSync(join(world.home, 'config.toml'), 'utf8');
+  assert.match(config(), /mode = "auto"[^]*\[\[hooks\]\][^]*no notes today/);
+  // The server was not started anew.
+  await page.locator('.rail').getByRole('link', { name: 'Sessions' }).click();
+  await page.getByRole('link', { name: 'New session' }).first().click();
+  await say(page, 'Please write it.');
+  await text(page, /no notes today/);
+  await idle(page);
+  assert.ok(!existsSync(join(world.workspace, 'note.md')), 'the hook did not hold');
+  await page.goto(`${world.origin}/settings/hooks`);
+  await page.getByRole('button', { name: 'Remove hook 1' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await text(page, 'None yet.');
+  assert.doesNotMatch(config(), /hooks/);
+  const { entries } = await world.api('audit?limit=50&category=config');
+  assert.ok(entries.some((entry) => /no notes today/.test(entry.target ?? '')), JSON.stringify(entries));
+  // What makes no sense is refused as a whole.
+  const put = (hooks) => world.api('settings/hooks', { method: 'PUT', body: JSON.stringify({ hooks }) });
+  for (const wrong of [{ on: 'before_tool', command: ' ' }, { on: 'sometimes', command: 'x' }, { on: 'after_prompt', tool: 'write', command: 'x' }, { on: 'before_tool', command: 'x', timeout_seconds: 0 }]) {
+    await assert.rejects(put([{ on: 'before_tool', command: 'true' }, wrong]), /400/, JSON.stringify(wrong));
+  }
+  assert.doesNotMatch(config(), /hooks/);
+});
