@@ -4,7 +4,7 @@
 //! What is allowed for good is kept in the person's own folder, by workspace, never in the project:
 //! a project that somebody else made must not bring its own permissions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, RwLock};
 
@@ -46,6 +46,9 @@ impl PermissionSettings {
     }
 }
 
+/// How many workspaces' rules are kept made.
+const WORKSPACES: usize = 16;
+
 /// What was allowed for good, by workspace.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -58,6 +61,8 @@ pub(crate) struct Permissions {
     file: PathBuf,
     /// Settings, database, audit log. No command sees them, so reading them with a tool is asked for.
     own: Vec<PathBuf>,
+    /// What settings and own folders come to in the workspaces of late, made once for all their sessions.
+    made: Mutex<VecDeque<(PathBuf, Rules)>>,
     /// Held while the file is read and written.
     writing: Mutex<()>,
 }
@@ -65,12 +70,14 @@ pub(crate) struct Permissions {
 impl Permissions {
     /// `own`: Weft's own folders.
     pub(crate) fn new(settings: PermissionSettings, file: PathBuf, own: Vec<PathBuf>) -> Self {
-        Self { settings: RwLock::new(settings), file, own, writing: Mutex::new(()) }
+        Self { settings: RwLock::new(settings), file, own, made: Mutex::default(), writing: Mutex::new(()) }
     }
 
     /// The person's settings have changed.
     pub(crate) fn renew(&self, settings: PermissionSettings) {
-        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+        let mut current = self.settings.write().unwrap_or_else(PoisonError::into_inner);
+        *current = settings;
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// The rules that hold in a session. What cannot be read allows nothing.
@@ -83,10 +90,23 @@ impl Permissions {
         });
         let allowed = remembered.into_iter().chain(given);
         let allowed = allowed.filter_map(|text| Rule::parse(Decision::Allow, &text, workspace).ok());
+        self.settled(workspace).and(allowed)
+    }
+
+    /// The rules that hold in every session of a workspace.
+    fn settled(&self, workspace: &Path) -> Rules {
+        // Held until they are kept, so that none are kept that were made of older settings.
         let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, rules)) = made.iter().find(|(of, _)| of == workspace) {
+            return rules.clone();
+        }
         let mut rules = self.about_own(workspace);
         rules.extend(settings.readable(workspace));
-        Rules::new(rules).and(allowed)
+        let rules = Rules::new(rules);
+        made.truncate(WORKSPACES - 1);
+        made.push_front((workspace.to_owned(), rules.clone()));
+        rules
     }
 
     /// Where people work in such a folder, it is theirs.

@@ -70,3 +70,26 @@ fn one_bad_rule_takes_no_other_with_it() {
     let line = Line::parse("git push");
     assert_eq!(rules.decide(Deed::Run(line.commands.first().unwrap())).unwrap().decision, Decision::Deny);
 }
+
+#[test]
+fn changed_settings_hold_in_workspaces_that_were_asked_about_before() {
+    let settings = |deny: &str| PermissionSettings { deny: vec![deny.to_owned()], ..PermissionSettings::default() };
+    let permissions = Permissions::new(settings("run git push"), PathBuf::from("/nowhere/p.toml"), Vec::new());
+    let denies = |workspace: &str, line: &str| {
+        let (rules, line) = (permissions.rules(Path::new(workspace), &[]), Line::parse(line));
+        let rule = rules.decide(Deed::Run(line.commands.first().unwrap()));
+        rule.is_some_and(|rule| rule.decision == Decision::Deny)
+    };
+    assert!(denies("/code/a", "git push") && !denies("/code/a", "make"));
+    permissions.renew(settings("run make"));
+    assert!(denies("/code/a", "make") && !denies("/code/a", "git push"));
+    // More workspaces than are kept made, and each has its own rules still.
+    permissions.renew(settings("write notes/**"));
+    for number in 0..WORKSPACES * 2 {
+        for name in [format!("/code/{number}"), "/code/a".to_owned()] {
+            let rules = permissions.rules(Path::new(&name), &[]);
+            let fits = |file: String| rules.decide(Deed::Write(Path::new(&file))).is_some();
+            assert!(fits(format!("{name}/notes/x")) && !fits("/code/other/notes/x".to_owned()), "{name}");
+        }
+    }
+}

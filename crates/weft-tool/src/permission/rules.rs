@@ -5,6 +5,7 @@
 //! the stricter. Rules that forbid fit generously, rules that allow only exactly.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -246,17 +247,18 @@ fn has_in_order(simple: &Simple, words: &[String]) -> bool {
 
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
-    rules: Vec<Rule>,
+    /// Shared: a pattern takes room, above all once it was used, and a thousand sessions may have the same.
+    rules: Vec<Arc<Rule>>,
 }
 
 impl Rules {
     pub fn new(rules: Vec<Rule>) -> Self {
-        Self { rules }
+        Self { rules: rules.into_iter().map(Arc::new).collect() }
     }
 
     #[must_use]
     pub fn and(&self, more: impl IntoIterator<Item = Rule>) -> Self {
-        Self { rules: self.rules.iter().cloned().chain(more).collect() }
+        Self { rules: self.rules.iter().cloned().chain(more.into_iter().map(Arc::new)).collect() }
     }
 
     /// What they say of something that is used by name.
@@ -282,7 +284,7 @@ impl Rules {
 
     /// The rule that decides, if any fits.
     pub fn decide(&self, deed: Deed<'_>) -> Option<&Rule> {
-        let fitting = || self.rules.iter().filter(|rule| rule.fits(deed));
+        let fitting = || self.rules.iter().map(Arc::as_ref).filter(|rule| rule.fits(deed));
         let longest = fitting().max_by_key(|rule| (rule.length, rule.decision))?;
         match longest.decision {
             // To ask is no way around what is forbidden.
