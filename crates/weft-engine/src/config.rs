@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Spanned, Table, Value};
 use weft_core::{Cost, Limits, Mode, ModelName};
+use weft_model::provider::Protocol;
 use weft_model::{Catalog, Effort};
 use weft_tool::discover::Row;
 use weft_tool::language::LanguageServer;
@@ -106,7 +107,7 @@ pub struct KnowledgeSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderSettings {
     /// `anthropic`, `responses`, `chat` or `gemini`.
-    pub protocol: Option<String>,
+    pub protocol: Option<Protocol>,
     pub base_url: Option<String>,
     pub headers: BTreeMap<String, String>,
     /// Environment variables that may hold the key.

@@ -324,9 +324,7 @@ fn apply(providers: &mut Vec<ProviderConfig>, name: &str, settings: &ProviderSet
         providers.len() - 1
     });
     let Some(provider) = providers.get_mut(index) else { return };
-    if let Some(protocol) =
-        settings.protocol.as_deref().and_then(|text| Protocol::ALL.into_iter().find(|known| known.name() == text))
-    {
+    if let Some(protocol) = settings.protocol {
         provider.protocol = protocol;
     }
     if let Some(base_url) = &settings.base_url {

@@ -31,7 +31,8 @@ impl Home {
         if let Some(root) = var("WEFT_HOME") {
             return Self::at(std::path::absolute(&root).unwrap_or(root));
         }
-        let user = var("HOME").unwrap_or_else(|| PathBuf::from("."));
+        // Also where nobody says it: the system's own list of users knows.
+        let user = std::env::home_dir().filter(|home| home.is_absolute()).unwrap_or_else(|| PathBuf::from("/"));
         let xdg = |name: &str, fallback: &str| var(name).unwrap_or_else(|| user.join(fallback)).join("weft");
         Self {
             config: xdg("XDG_CONFIG_HOME", ".config"),

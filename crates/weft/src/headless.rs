@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
 use weft_core::ask::Grant;
-use weft_core::event::{EndReason, Ending, Event, Recorded, RoundAnswered, StopReason};
+use weft_core::event::{Delivery, EndReason, Ending, Event, Recorded, RoundAnswered, StopReason};
 use weft_core::message::Part;
 use weft_core::{Ask, AskId, AskKind, SessionId, State, Status};
 use weft_engine::{Engine, Live, Watch};
@@ -208,6 +208,12 @@ impl Headless {
         match (&recorded.event, self.state.status()) {
             (Event::TurnEnded(ended), Status::Idle | Status::Failed) if self.state.conversation.queue.is_empty() => {
                 Some(self.ended(&ended.reason))
+            }
+            // Words that came instead of an answer: the question is withdrawn, and the turn goes on with them.
+            (_, Status::Waiting)
+                if self.state.conversation.queue.iter().any(|queued| queued.delivery == Delivery::Steer) =>
+            {
+                None
             }
             (_, Status::Waiting) => Some(self.waiting()),
             (Event::AskRaised(raised), Status::Running) if self.state.is_inquiry(raised.ask.id) => {

@@ -36,8 +36,12 @@ fn main() -> ExitCode {
     // Before everything else: as the sandbox's helper this process is to be something else soon.
     weft_tool::sandbox::dispatch();
     let cli = args::Cli::parse();
-    match commands::dispatch(cli) {
-        Ok(exit) => exit.code(),
-        Err(error) => exit::report(&error).code(),
+    let exit = commands::dispatch(cli).unwrap_or_else(|error| exit::report(&error));
+    match out::lost() {
+        Some(error) if exit == exit::Exit::Done => {
+            let error = anyhow::Error::new(error).context("the output could not all be written");
+            exit::report(&error).code()
+        }
+        Some(_) | None => exit.code(),
     }
 }

@@ -1,7 +1,8 @@
 //! Everything Weft prints goes through here. A reader that went away (`weft … | head`) is not an
-//! error: the rest is dropped quietly.
+//! error: the rest is dropped quietly. A disk that is full is one, and is told of in the end.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use serde_json::{Map, Value};
 use weft_core::{Cost, Recorded};
@@ -10,16 +11,32 @@ use crate::show::columns::Columns;
 use crate::show::style::{Line, Look, render_all};
 
 pub fn stdout(text: &str) {
-    write_to(&mut io::stdout().lock(), text);
+    match write_to(&mut io::stdout().lock(), text) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            LOST.store(error.raw_os_error().unwrap_or(EIO), Ordering::Relaxed);
+        }
+        Ok(()) | Err(_) => {}
+    }
 }
 
 pub fn stderr(text: &str) {
-    write_to(&mut io::stderr().lock(), text);
+    // There is nobody left to tell.
+    let _ = write_to(&mut io::stderr().lock(), text);
 }
 
-fn write_to(stream: &mut impl Write, text: &str) {
-    // A closed pipe and a full disk alike leave nobody to tell.
-    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+/// For an error that has no number of its own.
+const EIO: i32 = 5;
+/// The number of the error over which something was not printed.
+static LOST: AtomicI32 = AtomicI32::new(0);
+
+/// Why some of what was to be printed is lost, if it is.
+pub fn lost() -> Option<io::Error> {
+    let number = LOST.load(Ordering::Relaxed);
+    (number != 0).then(|| io::Error::from_raw_os_error(number))
+}
+
+fn write_to(stream: &mut impl Write, text: &str) -> io::Result<()> {
+    stream.write_all(text.as_bytes()).and_then(|()| stream.flush())
 }
 
 /// Lines to standard output, as it likes them.

@@ -33,6 +33,8 @@ export function Transcript({ store, state, open, target, sent, onReached }: {
   const rows = useMemo(() => (view ? rowsOf(view, open) : []), [view, open]);
   const scroller = useRef<HTMLDivElement>(null);
   const [away, setAway] = useState(false);
+  // A document that has just come is read from its beginning: what comes after it moves nothing.
+  const [reading, setReading] = useState(false);
   const [seen, setSeen] = useState(0);
   const [marked, setMarked] = useState<number | null>(null);
   const sizes = useRef<(index: number) => number>(() => 28);
@@ -41,8 +43,8 @@ export function Transcript({ store, state, open, target, sent, onReached }: {
     getScrollElement: () => scroller.current,
     estimateSize: (index) => ESTIMATES[rows[index]?.type ?? 'call'],
     getItemKey: useCallback((index: number) => rows[index]?.key ?? index, [rows]),
-    anchorTo: 'end',
-    followOnAppend: true,
+    anchorTo: reading ? 'start' : 'end',
+    followOnAppend: !reading,
     scrollEndThreshold: 80,
     rangeExtractor: useCallback((range: Range) => around(range, (index) => sizes.current(index)), []),
     paddingStart: 16,
@@ -70,12 +72,16 @@ export function Transcript({ store, state, open, target, sent, onReached }: {
     const key = rows[last]?.key ?? null;
     if (!begun.current || key === null || key === shownDocument.current) return;
     shownDocument.current = key;
-    if (!away) virtual.scrollToIndex(last, { align: 'start' });
+    if (away) return;
+    setReading(true);
+    virtual.scrollToIndex(last, { align: 'start' });
   }, [rows, away, virtual]);
 
   // Whoever has said something looks for the answer, wherever they were reading.
   useEffect(() => {
-    if (sent > 0) virtual.scrollToEnd();
+    if (sent === 0) return;
+    setReading(false);
+    virtual.scrollToEnd();
   }, [sent, virtual]);
 
   // A first page of few rows leaves room; it is filled at once, as scrolling up would.
@@ -133,7 +139,7 @@ export function Transcript({ store, state, open, target, sent, onReached }: {
         </div>
       </div>
       {away ? (
-        <button type="button" className={fresh ? 'chip fresh' : 'chip'} onClick={() => virtual.scrollToEnd()}>
+        <button type="button" className={fresh ? 'chip fresh' : 'chip'} onClick={() => { setReading(false); virtual.scrollToEnd(); }}>
           <ArrowDown /> {fresh ? 'New below' : 'To the end'}
         </button>
       ) : null}

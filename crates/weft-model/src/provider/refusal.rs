@@ -184,11 +184,17 @@ fn sentence(provider: &str, kind: FailureKind, status: Option<u16>, said: &Said,
     let status = status.map(|status| format!(" ({status})")).unwrap_or_default();
     let detail = if said.message.trim().is_empty() { said.code.trim() } else { said.message.trim() };
     let detail = scrub(&shorten(detail), key);
+    let remedy = match kind {
+        FailureKind::Auth => {
+            format!(" Give another with `weft auth {provider}`; one in an environment variable goes before it.")
+        }
+        _ => String::new(),
+    };
     if detail.is_empty() {
-        return format!("{what}{status} and gave no reason.");
+        return format!("{what}{status} and gave no reason.{remedy}");
     }
     let full_stop = if detail.ends_with(['.', '!', '?', '…']) { "" } else { "." };
-    format!("{what}{status}: {detail}{full_stop}")
+    format!("{what}{status}: {detail}{full_stop}{remedy}")
 }
 
 /// One line of bearable length.

@@ -7,8 +7,10 @@ use super::*;
 
 fn check(status: u16, body: &str, kind: FailureKind, sentence: &str) {
     let key = Secret::new("sk-test-0123456789");
+    let remedy = "Give another with `weft auth acme`; one in an environment variable goes before it.";
+    let sentence = if kind == FailureKind::Auth { format!("{sentence} {remedy}") } else { sentence.to_owned() };
     let failure = from_response("acme", status, &HeaderMap::new(), body.as_bytes(), Some(&key));
-    assert_eq!((failure.kind, failure.message.as_str()), (kind, sentence), "{status} {body}");
+    assert_eq!((failure.kind, failure.message.as_str()), (kind, sentence.as_str()), "{status} {body}");
     assert_eq!(failure.status, Some(status));
 }
 

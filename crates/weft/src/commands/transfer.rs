@@ -42,8 +42,24 @@ enum Body {
 
 pub fn export(opened: &Opened, session: SessionId, file: Option<&Path>) -> anyhow::Result<Exit> {
     match file {
-        None => write_log(opened, session, &mut BufWriter::new(std::io::stdout().lock()))?,
+        None => {
+            let mut writer = BufWriter::new(std::io::stdout().lock());
+            write_log(opened, session, &mut writer)?;
+            whole(writer.flush())?;
+        }
+        // A pipe or a device stays what it is, and a link leads to where it leads.
+        Some(path) if path.exists() && !path.is_file() => {
+            if path.is_dir() {
+                bail!("{} is a folder; name a file in it", path.display());
+            }
+            let place = || format!("cannot write {}", path.display());
+            let mut writer = BufWriter::new(std::fs::File::options().write(true).open(path).with_context(place)?);
+            write_log(opened, session, &mut writer).with_context(place)?;
+            whole(writer.flush()).with_context(place)?;
+        }
         Some(path) => {
+            let real = path.canonicalize();
+            let path = real.as_deref().unwrap_or(path);
             // Written beside and put in place whole: half an export is worse than none.
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let fresh = folder.join(format!(".{session}.export"));
@@ -71,13 +87,15 @@ fn write_file(opened: &Opened, session: SessionId, path: &Path) -> anyhow::Resul
 fn write_log(opened: &Opened, session: SessionId, to: &mut impl Write) -> anyhow::Result<()> {
     let store = opened.engine.store();
     let folders = output_folders(store, &opened.home, session)?;
-    write_line(to, &json!({ "weft": "session", "version": VERSION, "id": session }))?;
+    // What is recorded meanwhile is left for the next time.
+    let events = store.last_seq(session)?;
+    write_line(to, &json!({ "weft": "session", "version": VERSION, "id": session, "events": events }))?;
     let mut seq = 0;
     loop {
         let page = store.events(session, seq, PAGE)?;
-        let Some(last) = page.last() else { return Ok(()) };
+        let Some(last) = page.last().filter(|_| seq < events) else { return Ok(()) };
         seq = last.seq;
-        for recorded in &page {
+        for recorded in page.iter().filter(|recorded| recorded.seq <= events) {
             write_line(to, recorded)?;
             if let Some(output) = saved_output(&recorded.event, &folders) {
                 write_line(to, &json!({ "output": output }))?;
@@ -113,11 +131,15 @@ fn saved_output(event: &Event, folders: &[PathBuf]) -> Option<SavedOutput> {
     Some(SavedOutput { call: finished.call.clone(), body })
 }
 
-/// A reader that went away wants no more.
 fn write_line(to: &mut impl Write, value: &impl Serialize) -> anyhow::Result<()> {
-    match writeln!(to, "{}", serde_json::to_string(value)?) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other?),
+    Ok(whole(writeln!(to, "{}", serde_json::to_string(value)?))?)
+}
+
+/// A reader that went away wants no more.
+fn whole(written: std::io::Result<()>) -> std::io::Result<()> {
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other,
     }
 }
 
@@ -180,6 +202,8 @@ fn read_log(file: &Path) -> anyhow::Result<Log> {
     }
     let id: SessionId = serde_json::from_value(header.get("id").cloned().unwrap_or_default())
         .with_context(|| format!("{} has no usable id", place(0)))?;
+    // Older versions did not say how many there are.
+    let promised = header.get("events").and_then(Value::as_u64);
     let mut log = Log { id, events: Vec::new(), outputs: Vec::new() };
     for (number, line) in lines {
         let line = line.with_context(|| place(number))?;
@@ -195,11 +219,23 @@ fn read_log(file: &Path) -> anyhow::Result<Log> {
             log.outputs.push((before, output));
             continue;
         }
+        // Events are numbered from one: a line that was lost is seen.
+        let expected = log.events.len() as u64 + 1;
+        if let Some(found) = value.get("seq").and_then(Value::as_u64).filter(|found| *found != expected) {
+            bail!(
+                "{}: event {expected} is missing, {found} stands there. The file is not whole; export it again",
+                place(number)
+            );
+        }
         let at = value.get("at").and_then(Value::as_i64).map(Timestamp);
         let event = stored::from_line(&value).with_context(|| place(number))?;
         log.events.push((at.with_context(|| format!("{} has no time", place(number)))?, event));
     }
-    Ok(log)
+    let found = log.events.len() as u64;
+    match promised.filter(|promised| *promised != found) {
+        Some(promised) => bail!("{name} has {found} of {promised} events: it was cut off. Export it again"),
+        None => Ok(log),
+    }
 }
 
 /// Puts whole outputs where this home keeps them, and tells the events so. An event whose output is

@@ -2,8 +2,9 @@
 //!
 //! A card can appear under the fingers of somebody who is typing. So its one-letter answers count
 //! only when the input is empty, after a pause in typing, and when the card has been there for a
-//! moment: a `y` in the middle of a word never approves anything. Other letters stay what they are,
-//! text; `y` and Enter says yes at any time.
+//! moment: a `y` in the middle of a word never approves anything. And only when no other letter comes
+//! right behind: "stop that" is a sentence, not a yes for this session. Other letters stay what they
+//! are, text; `y` and Enter says yes at any time.
 
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,8 @@ use super::editor::Editor;
 const TYPING: Duration = Duration::from_millis(700);
 /// A card is read before it is answered.
 const READING: Duration = Duration::from_millis(500);
+/// A letter that is an answer waits so long for another, with which it would be the beginning of a sentence.
+pub const SENTENCE: Duration = Duration::from_millis(300);
 /// With more options than there are digits, numbers are typed out.
 const DIGITS: usize = 9;
 
@@ -98,8 +101,6 @@ impl CardKeys {
             return self.key_while_writing(key, ask, editor);
         }
         let draft = editor.text().trim().to_ascii_lowercase();
-        let within =
-            |since: Option<Instant>, span| since.is_some_and(|then| now.saturating_duration_since(then) < span);
         match key.code {
             KeyCode::Esc if draft.is_empty() => Some(CardOutcome::Stop),
             KeyCode::Enter if key.modifiers.is_empty() && draft.is_empty() => Some(self.send_chosen(ask)),
@@ -108,14 +109,32 @@ impl CardKeys {
                 editor.take();
                 Some(self.letter(letter, ask, editor))
             }
-            KeyCode::Char(_) if !draft.is_empty() || within(self.last_typed, TYPING) || within(self.since, READING) => {
-                None
-            }
+            KeyCode::Char(_) if !draft.is_empty() || self.is_early(now) => None,
             KeyCode::Char(letter) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
                 Some(self.letter(letter, ask, editor))
             }
             _ => None,
         }
+    }
+
+    /// Whether this key alone would answer, so that it has to be seen first whether it stays alone.
+    pub fn would_answer(&self, key: KeyEvent, ask: &Ask, editor: &Editor, now: Instant) -> bool {
+        let KeyCode::Char(letter) = key.code else { return false };
+        let counts = !self.answered && !self.writing && editor.text().trim().is_empty() && !self.is_early(now);
+        counts
+            && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+            && match &ask.kind {
+                AskKind::Approval { .. } => matches!(letter.to_ascii_lowercase(), 'y' | 's' | 'a' | 'n'),
+                AskKind::Question { several, .. } => !several && letter.is_ascii_digit(),
+                AskKind::Form { .. } => false,
+            }
+    }
+
+    /// Somebody is typing, or has not read the card yet.
+    fn is_early(&self, now: Instant) -> bool {
+        let within =
+            |since: Option<Instant>, span| since.is_some_and(|then| now.saturating_duration_since(then) < span);
+        within(self.last_typed, TYPING) || within(self.since, READING)
     }
 
     fn key_while_writing(&mut self, key: KeyEvent, ask: &Ask, editor: &mut Editor) -> Option<CardOutcome> {

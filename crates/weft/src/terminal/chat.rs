@@ -302,6 +302,19 @@ impl Chat {
         }
     }
 
+    /// Whether this key alone would answer the question that is open.
+    pub fn would_answer(&self, key: KeyEvent, now: Instant) -> bool {
+        let ask = self.transcript.asks().first();
+        ask.is_some_and(|ask| self.card.would_answer(key, ask, &self.editor, now))
+    }
+
+    /// What is typed now is an answer in words.
+    pub fn answer_in_words(&mut self) {
+        if let Some(ask) = self.transcript.asks().first() {
+            self.card.begin_writing(ask, &mut self.editor);
+        }
+    }
+
     fn carry_out(&mut self, outcome: super::card::CardOutcome) -> Option<Action> {
         use super::card::CardOutcome;
         match outcome {

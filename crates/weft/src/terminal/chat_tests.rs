@@ -167,6 +167,26 @@ fn approvals_are_one_key() {
 }
 
 #[test]
+fn a_sentence_that_begins_like_an_answer_is_a_sentence() {
+    for sentence in ["stop, do not do that", "yes but not here", "add nothing", "no, use find"] {
+        let mut scene = Scene::working();
+        let (first, rest) = sentence.split_at(1);
+        let key = KeyEvent::new(KeyCode::Char(first.chars().next().unwrap()), KeyModifiers::NONE);
+        assert!(!scene.chat.would_answer(key, scene.now), "nothing is asked");
+        scene.approval();
+        assert!(!scene.chat.would_answer(key, scene.now), "nobody has read it yet");
+        scene.pause();
+        assert!(scene.chat.would_answer(key, scene.now), "{sentence}");
+        // As the terminal does when another letter comes right behind.
+        scene.chat.answer_in_words();
+        scene.write(first);
+        scene.write(rest);
+        let answer = Answer::Reject { message: Some(sentence.into()) };
+        assert_eq!(scene.press(KeyCode::Enter), Some(Action::Answer { ask: AskId::from_random(7), answer }));
+    }
+}
+
+#[test]
 fn words_decline_an_approval_and_answer_a_question() {
     let mut scene = Scene::working();
     scene.approval();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
+use crossterm::event::{Event as TerminalEvent, EventStream, KeyCode, KeyEventKind};
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
@@ -12,6 +12,7 @@ use weft_core::{Mode, ModelName, SessionId, State, Status};
 use weft_engine::{Live as EngineLive, Watch};
 use weft_store::{GroupBy, ListFilter, UsageFilter};
 
+use super::card::SENTENCE;
 use super::chat::{Action, Chat};
 use super::complete;
 use super::history::History;
@@ -108,8 +109,10 @@ impl Room {
                 biased;
                 event = keys.next() => match event {
                     Some(Ok(event)) => {
-                        if !self.terminal_event(event).await? {
-                            return Ok(());
+                        for event in self.with_next(event, &mut keys).await.into_iter().flatten() {
+                            if !self.terminal_event(event).await? {
+                                return Ok(());
+                            }
                         }
                         self.draw();
                     }
@@ -130,6 +133,28 @@ impl Room {
                         self.draw();
                     }
                 }
+            }
+        }
+    }
+
+    /// A letter that would answer a question, with what comes right behind it: another letter makes it the
+    /// beginning of a sentence, and it answers nothing.
+    async fn with_next(&mut self, event: TerminalEvent, keys: &mut EventStream) -> [Option<TerminalEvent>; 2] {
+        let TerminalEvent::Key(key) = &event else { return [Some(event), None] };
+        if key.kind == KeyEventKind::Release || !self.chat.would_answer(*key, Instant::now()) {
+            return [Some(event), None];
+        }
+        let until = tokio::time::Instant::now() + SENTENCE;
+        loop {
+            match tokio::time::timeout_at(until, keys.next()).await {
+                Ok(Some(Ok(TerminalEvent::Key(next)))) if next.kind == KeyEventKind::Release => {}
+                Ok(Some(Ok(next))) => {
+                    if matches!(next, TerminalEvent::Key(key) if matches!(key.code, KeyCode::Char(_))) {
+                        self.chat.answer_in_words();
+                    }
+                    return [Some(event), Some(next)];
+                }
+                Ok(Some(Err(_)) | None) | Err(_) => return [Some(event), None],
             }
         }
     }

@@ -105,3 +105,19 @@ fn what_cannot_be_allowed_for_longer_is_not_offered_so() {
     world.weft(&["answer", &ask, "perhaps"]).expect(2).says("say yes, or no with what to do instead");
     world.weft(&["answer", "--help"]).expect(0).says("always");
 }
+
+#[test]
+fn words_instead_of_an_answer_withdraw_the_question_and_are_worked_on() {
+    let touch = |name: &str| call("shell", json!({"command": format!("touch {name}")}));
+    let world = World::new(vec![touch("made"), text("Something else, then.")]);
+    world.weft(&["run", "go"]).expect(3);
+    let ran = world.weft(&["run", "--continue", "never mind, say something else"]).expect(0);
+    assert_eq!(ran.stdout, "Something else, then.\n", "{ran:?}");
+    assert!(!ran.stderr.contains("weft answer"), "{ran:?}");
+    world.weft(&["asks"]).expect(0).says("No question waits");
+    assert!(!world.folder.path().join("made").exists());
+    // A question that is raised after it is asked as ever.
+    let world = World::new(vec![touch("one"), touch("two")]);
+    world.weft(&["run", "go"]).expect(3);
+    world.weft(&["run", "--continue", "two instead"]).expect(3).says("touch two");
+}

@@ -42,7 +42,8 @@ fn an_exported_session_comes_back_whole() {
     world.weft(&["sessions", "export", &session, "-o", "work.jsonl"]).expect(0);
     let file = world.folder.path().join("work.jsonl");
     let exported = world.file("work.jsonl");
-    assert!(exported.starts_with(&format!("{{\"weft\":\"session\",\"version\":1,\"id\":\"{session}\"}}\n")));
+    let header = format!("{{\"weft\":\"session\",\"version\":1,\"id\":\"{session}\",\"events\":");
+    assert!(exported.starts_with(&header), "{exported:.200}");
     assert!(exported.contains("{\"output\":{") && exported.contains("8999\\n9000"), "the whole output is in it");
 
     let again = world.weft(&["sessions", "import", file.to_str().unwrap()]).expect(0);
@@ -62,6 +63,57 @@ fn an_exported_session_comes_back_whole() {
     assert_eq!(back.len(), there.len() + 1);
     assert_eq!((&back[there.len()]["type"], &back[there.len()]["mode"]), (&json!("mode_set"), &json!("ask")));
     other.weft(&["run", "--session", &session, "more"]).expect(0).says("Going on.");
+}
+
+#[test]
+fn an_export_that_lost_a_line_is_not_taken_for_the_session() {
+    let world = World::new(vec![text("Here.")]);
+    world.weft(&["run", "go"]).expect(0);
+    let exported = world.weft(&["sessions", "export", &world.session()]).expect(0).stdout;
+    let lines: Vec<&str> = exported.lines().collect();
+    let without = |left_out: usize| -> String {
+        let kept = lines.iter().enumerate().filter(|(number, _)| *number != left_out);
+        kept.map(|(_, line)| format!("{line}\n")).collect()
+    };
+    let other = World::new(vec![]);
+    for (text, says) in
+        [(without(lines.len() - 1), "it was cut off"), (without(2), "event 2 is missing, 3 stands there")]
+    {
+        other.weft_with_input(&["sessions", "import", "-"], &text).expect(1).says(says);
+    }
+    // Those of before did not say how many there are.
+    let older = exported.replacen(&format!(",\"events\":{}", lines.len() - 1), "", 1);
+    assert_ne!(older, exported);
+    other.weft_with_input(&["sessions", "import", "-"], &older).expect(0);
+}
+
+#[test]
+fn an_export_leaves_links_and_devices_what_they_are() {
+    let world = World::new(vec![text("Here.")]);
+    world.weft(&["run", "go"]).expect(0);
+    let (session, folder) = (world.session(), world.folder.path());
+    std::fs::write(folder.join("kept"), "old").unwrap();
+    std::os::unix::fs::symlink("kept", folder.join("link")).unwrap();
+    world.weft(&["sessions", "export", &session, "-o", "link"]).expect(0);
+    assert!(folder.join("link").is_symlink() && world.file("kept").starts_with("{\"weft\""));
+    // A link to the device, so that a mistake in here breaks nothing of the machine.
+    std::os::unix::fs::symlink("/dev/full", folder.join("device")).unwrap();
+    world.weft(&["sessions", "export", &session, "-o", "device"]).expect(1).says("No space left");
+    assert!(folder.join("device").is_symlink());
+    world.weft(&["sessions", "export", &session, "-o", "."]).expect(1).says("is a folder");
+}
+
+#[test]
+fn what_could_not_be_printed_is_not_done() {
+    let world = World::new(vec![text("Here.")]);
+    world.weft(&["run", "go"]).expect(0);
+    let session = world.session();
+    let commands: [&[&str]; 3] = [&["sessions", "list"], &["sessions", "export", &session], &["completions", "bash"]];
+    for command in commands {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let child = world.command(command).stdout(full).spawn().unwrap();
+        crate::world::finish(child).expect(1).says("No space left");
+    }
 }
 
 #[test]
