@@ -18,7 +18,7 @@ use weft_sandbox::proxy::Proxy;
 pub use weft_sandbox::proxy::{Report, Verdict, Visit};
 pub use weft_sandbox::support::Held;
 use weft_sandbox::support::{Choice, Layers};
-use weft_sandbox::{Ground, Limits, Order, Places, denial, usual};
+use weft_sandbox::{Ground, Limits, Order, Places, denial, reserved, usual};
 pub use weft_sandbox::{Helper, Network, Setting, Support, dispatch};
 
 /// A session's temporary files are kept this long after their last use.
@@ -103,6 +103,8 @@ pub struct Fence {
     blocked_before: usize,
     /// What programs would heed of themselves, and was not there before.
     absent: Vec<PathBuf>,
+    /// A command was started in it and has not ended of itself.
+    running: bool,
 }
 
 impl Kept {
@@ -215,7 +217,7 @@ impl Sandbox {
         }
         let blocked_before = base.as_ref().map_or(0, |base| locked(&base.blocked).len());
         let absent = absent(&order.policy);
-        Ok(Plan::Fenced(Box::new(Fence { helper, order, base, blocked_before, absent })))
+        Ok(Plan::Fenced(Box::new(Fence { helper, order, base, blocked_before, absent, running: false })))
     }
 
     /// What this machine's sandbox does not hold, once in a session, for whoever shows what a command
@@ -365,6 +367,16 @@ impl Fence {
         self
     }
 
+    /// From now on it may have to be killed.
+    pub(crate) const fn begins(&mut self) {
+        self.running = true;
+    }
+
+    /// The command ended of itself: nothing of it is left that would have to go first.
+    pub(crate) const fn has_ended(&mut self) {
+        self.running = false;
+    }
+
     /// What has come into being since that programs would heed of themselves.
     pub(crate) fn appeared(&self) -> Vec<PathBuf> {
         let there = |path: &&PathBuf| fs::symlink_metadata(path).is_ok();
@@ -392,9 +404,13 @@ impl Fence {
 impl Drop for Fence {
     /// Clears away what was reserved, unless a ground or another command still needs it.
     fn drop(&mut self) {
+        let is_last = self.base.take().is_none_or(|base| Arc::into_inner(base).is_some());
         let reserved = &self.order.policy.reserved;
-        if let Some(lock) = self.order.lock.as_ref().filter(|_| !reserved.is_empty()) {
-            weft_sandbox::reserved::clear_unless_held(lock, reserved);
+        let Some(lock) = self.order.lock.as_ref().filter(|_| !reserved.is_empty()) else { return };
+        if is_last && self.running {
+            reserved::clear_after_kill(lock, reserved);
+        } else {
+            reserved::clear_unless_held(lock, reserved);
         }
     }
 }

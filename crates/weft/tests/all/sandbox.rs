@@ -226,6 +226,36 @@ fn what_a_command_leaves_running_ends_with_it() {
     assert_eq!(world.weft(&["sandbox", "run", "--", "bash", "-c", still]).expect(0).stdout, "gone\n");
 }
 
+/// Where there is no sandbox a process can leave its group too. The one that has left a job that is
+/// stopped, and heeds no signal but the last, ends as well.
+#[test]
+fn what_a_command_leaves_running_ends_with_it_without_a_sandbox_too() {
+    let still = "rm -f beat; sleep 0.3; [ -e beat ] && echo LIVES || echo gone";
+    let deaf = format!("trap '' INT TERM; {LEAVES_ONE}; wait");
+    let world = World::new(vec![
+        shell(LEAVES_ONE),
+        shell(still),
+        shell("sleep 60 & echo started"),
+        shell("exit 3"),
+        shell("kill -9 $$"),
+        call("shell", json!({"command": deaf, "background": true})),
+        shell("while [ ! -e beat ]; do sleep 0.01; done"),
+        call("jobs", json!({"action": "stop", "job": 1})),
+        shell(still),
+        text("Done."),
+    ]);
+    let home = world.home.path().join("weft");
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("config.toml"), "sandbox = \"off\"").unwrap();
+    let told = results(&world.weft(&["run", "--mode", "auto", "--json", "go"]).expect(0));
+    assert!(told[0].contains("what it left running was ended") && told[0].contains("`background`"), "{told:?}");
+    assert_eq!(told[1], "gone", "{told:?}");
+    assert!(told[2].starts_with("started\n[what it left running was ended"), "{told:?}");
+    assert_eq!((told[3].as_str(), told[4].as_str()), ("exit code 3", "killed by signal 9"));
+    assert!(told[7].contains("stopped"), "{told:?}");
+    assert_eq!(told[8], "gone", "{told:?}");
+}
+
 pub fn results(ran: &Ran) -> Vec<String> {
     let finished = ran.events().into_iter().filter(|event| event["type"] == "tool_finished");
     finished.map(|event| event["output"]["text"].as_str().unwrap().to_owned()).collect()
