@@ -49,6 +49,11 @@ pub const SECRET_FILES: [&str; 13] = [
     ".boto",
 ];
 
+/// Passwords and keys of the machine, which only root can read anyway, and who works as root should
+/// not show to a model.
+pub const SYSTEM_SECRETS: [&str; 6] =
+    ["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private", "/etc/sudoers"];
+
 /// What a shell, an editor, git or another agent runs or heeds of itself, at the top of a writable
 /// folder. What is there stays as it is; what a command makes of it is put aside after the command.
 pub const STARTUP: [&str; 35] = [
@@ -166,7 +171,10 @@ impl Places {
         let home = |names: &'static [&'static str]| {
             self.user_home.iter().flat_map(move |home| names.iter().map(move |name| home.join(name)))
         };
-        let unreadable = home(&SECRET_FOLDERS).chain(home(&SECRET_FILES)).chain(self.weft_home.iter().cloned());
+        // Others are kept from them by the system, and need no mounts for it.
+        let system = SYSTEM_SECRETS.iter().map(PathBuf::from).filter(|_| rustix::process::geteuid().is_root());
+        let unreadable =
+            home(&SECRET_FOLDERS).chain(home(&SECRET_FILES)).chain(self.weft_home.iter().cloned()).chain(system);
         Policy {
             protected,
             reserved,
