@@ -132,6 +132,8 @@ pub struct Places {
     pub also_writable: Vec<PathBuf>,
     /// More files and folders that the person hides.
     pub also_unreadable: Vec<PathBuf>,
+    /// Files and folders that stay as they are, and are there.
+    pub also_protected: Vec<PathBuf>,
 }
 
 impl Places {
@@ -139,7 +141,7 @@ impl Places {
         let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let mut writable = vec![real(&self.workspace)];
         writable.extend(self.also_writable.iter().filter(|path| path.is_dir()).map(real));
-        let mut kept = Kept::default();
+        let mut kept = Kept { protected: self.also_protected.clone(), ..Kept::default() };
         for folder in writable.clone() {
             kept.protected.extend(STARTUP.iter().map(|name| folder.join(name)));
             let vacant = RESERVED.iter().map(|name| folder.join(name)).filter(|path| is_vacant(path));
