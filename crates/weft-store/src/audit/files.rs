@@ -52,7 +52,10 @@ impl Place {
             Err(error) => return Err(AuditError::io("reading", &self.folder, &error)),
         };
         let is_segment = |name: &str| name.starts_with("audit-") && name.ends_with(".jsonl");
-        let paths = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_segment));
+        // A pipe of such a name would keep whoever reads it waiting for ever.
+        let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+        let named = |entry: &fs::DirEntry| entry.file_name().to_str().is_some_and(is_segment);
+        let paths = entries.flatten().filter(|entry| named(entry) && is_file(entry));
         let mut segments: Vec<PathBuf> = paths.map(|entry| entry.path()).collect();
         segments.sort();
         Ok(segments)
@@ -69,11 +72,13 @@ impl Place {
     /// The head or the anchor, whether or not it can be believed.
     pub(super) fn statement(&self, purpose: Purpose) -> Result<Option<Statement>, AuditError> {
         let path = self.statement_file(purpose);
+        // One that cannot be read is one that cannot be believed.
+        let unbelievable = || Statement::new(purpose, "", 0, 0, "");
+        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Ok(Some(unbelievable()));
+        }
         match fs::read(&path) {
-            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).unwrap_or_else(|_| {
-                // One that cannot be read is one that cannot be believed.
-                Statement::new(purpose, "", 0, 0, "")
-            }))),
+            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).unwrap_or_else(|_| unbelievable()))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(AuditError::io("reading", &path, &error)),
         }

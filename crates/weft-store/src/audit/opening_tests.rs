@@ -371,3 +371,29 @@ fn an_old_head_excuses_nothing_that_follows_a_signed_line() {
     forge_on(&killed);
     check("forged after a kill", &killed);
 }
+
+/// Who reads a pipe that nobody writes to waits for ever, and so would every refusal that is recorded.
+#[test]
+fn pipes_in_the_place_of_files_hold_nobody_up() {
+    let pipe = |path: &std::path::Path| {
+        let _ = fs::remove_file(path);
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+    };
+    let world = World::new();
+    world.write(0, 3);
+    pipe(&world.place().segment(999));
+    world.write(3, 5);
+    let report = world.report();
+    assert!(report.is_valid() && report.entries == 5, "{report:?}");
+
+    pipe(&world.head());
+    assert!(!world.report().is_valid());
+    world.write(5, 6);
+    let report = world.report();
+    assert!(report.problems.iter().any(|problem| problem.detail.contains("head.json was missing")), "{report:?}");
+
+    let world = World::new();
+    world.write(0, 3);
+    pipe(&world.file());
+    assert!(!world.report().is_valid(), "the log is gone");
+}
