@@ -28,6 +28,7 @@ pub fn overhead(weft: &Path) -> anyhow::Result<Vec<Line>> {
         outputs: None,
         also_writable: vec![],
         also_unreadable: vec![],
+        also_protected: vec![],
         nested: vec![],
     };
     let policy = places.policy(Network::Off, Limits::default()).resolved()?;

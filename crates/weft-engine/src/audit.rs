@@ -9,11 +9,11 @@ use std::sync::{Arc, OnceLock};
 use serde_json::json;
 use weft_core::ask::{Answer, Ask, AskKind, Choice, Grant};
 use weft_core::event::{self, Spent};
-use weft_core::files::ChangedFile;
+use weft_core::files::{ChangedFile, FilesChanged};
 use weft_core::{AskId, Event, Mode, SessionId, State, Timestamp};
 use weft_store::audit::{Audit, Category, Entry, Outcome, Place, Severity};
 use weft_tool::sandbox::{Report, Verdict, Visit};
-use weft_tool::{Deed, GitKind, Moment, Need, Witness};
+use weft_tool::{Deed, GitKind, Moment, Need, Witness, Written};
 
 use crate::clock::Clock;
 use crate::engine::Engine;
@@ -133,6 +133,14 @@ impl Witness for AuditWitness {
         if let Some(fields) = details.as_object_mut() {
             fields.insert("call".to_owned(), json!(deed.call));
             fields.insert("summary".to_owned(), json!(deed.summary));
+            let files = targets(deed.needs);
+            if files.len() > 1 {
+                fields.insert("targets".to_owned(), json!(files));
+            }
+            if !deed.written.is_empty() {
+                let written: Vec<_> = deed.written.iter().take(MOST_NAMES).map(in_numbers).collect();
+                fields.insert("written".to_owned(), json!(written));
+            }
         }
         let severity = match deed.moment {
             Moment::Appeared { .. } => Severity::Security,
@@ -170,6 +178,24 @@ fn about(needs: &[Need]) -> (Category, Option<String>) {
     };
     let gravest = needs.iter().map(told).min_by_key(|(rank, _, _)| *rank);
     gravest.map_or((Category::Session, None), |(_, category, target)| (category, target))
+}
+
+/// Every file, host and command that a call is about, as far as they are not too many.
+fn targets(needs: &[Need]) -> Vec<&str> {
+    let named = needs.iter().filter_map(|need| match need {
+        Need::Read(target) | Need::Write(target) | Need::Reach(target) | Need::Use(target) => Some(target.as_str()),
+        Need::Run { line, .. } => Some(line.as_str()),
+        Need::Learn(_) | Need::Git { .. } | Need::Ask(_) => None,
+    });
+    named.take(MOST_NAMES).collect()
+}
+
+/// A file that was written: how much, and what by its hash; or that it is gone.
+fn in_numbers(written: &Written) -> serde_json::Value {
+    match &written.content {
+        Some(content) => json!({ "path": written.path, "bytes": content.bytes, "sha256": content.sha256 }),
+        None => json!({ "path": written.path, "gone": true }),
+    }
 }
 
 const fn outcome_of(outcome: event::Outcome) -> Outcome {
@@ -339,7 +365,7 @@ fn entry(event: &Event, state: &State, at: Timestamp) -> Option<Entry> {
             details: Some(json!({ "files": restored.files.len(), "left_alone": restored.kept.len() })),
             ..new(Category::File, "files.restored", "restore")
         },
-        Event::FilesChanged(changed) => heeded(at, &changed.files)?,
+        Event::FilesChanged(changed) => files_changed(at, changed),
         Event::Recovered(recovered) => Entry {
             severity: Severity::Warning,
             details: Some(json!({ "interrupted": recovered.interrupted.len() })),
@@ -376,16 +402,27 @@ fn in_words(grant: &Grant) -> String {
     }
 }
 
-/// Of the files that a turn has changed, those that programs heed of themselves, wherever they are. The
-/// sandbox holds only those at the top of a workspace.
-fn heeded(at: Timestamp, changed: &[ChangedFile]) -> Option<Entry> {
+/// What a turn has made of the files, commands included. Those that programs heed of themselves,
+/// wherever they are, are named apart: the sandbox holds only those at the top of a workspace.
+fn files_changed(at: Timestamp, changed: &FilesChanged) -> Entry {
+    let files: Vec<&ChangedFile> = changed.files.iter().collect();
     let heeded: Vec<&ChangedFile> =
-        changed.iter().filter(|file| weft_tool::reading::is_heeded(Path::new(&file.path))).collect();
-    (!heeded.is_empty()).then(|| Entry {
+        files.iter().copied().filter(|file| weft_tool::reading::is_heeded(Path::new(&file.path))).collect();
+    let ways: Vec<_> = files.iter().take(MOST_NAMES).map(|file| json!([file.change, file.path])).collect();
+    let total = files.len() + usize::try_from(changed.more).unwrap_or(usize::MAX);
+    let details = json!({
+        "turn": changed.turn, "count": total, "files": ways, "before": changed.before, "after": changed.after,
+    });
+    if heeded.is_empty() {
+        let target = Some(names(&files));
+        return Entry { target, details: Some(details), ..Entry::new(at, Category::File, "files.changed", "change") };
+    }
+    Entry {
         severity: Severity::Security,
         target: Some(names(&heeded)),
+        details: Some(details),
         ..Entry::new(at, Category::File, "startup.changed", "change")
-    })
+    }
 }
 
 /// The first of some files, and how many more.

@@ -154,6 +154,7 @@ impl Engine {
         }
         let witness = Arc::new(AuditWitness { audit: audit.clone(), clock: setup.clock });
         setup.network_log.begin(Arc::clone(&witness));
+        setup.rules.renew(setup.config.permissions.clone());
         let mut models = Models::new(&setup.config, &setup.home, setup.env, setup.tape, setup.model, &registry);
         models.witness = Some(Arc::clone(&witness));
         let gate = models.gate(&setup.config, &store, setup.clock);
@@ -163,11 +164,7 @@ impl Engine {
         let guard = Arc::new(Guard::new(registry, guard_config));
         let shared = Arc::new(Shared {
             hooks: Hooks::new(setup.config.hooks.clone(), secrets),
-            permissions: Permissions::new(
-                setup.config.permissions.clone(),
-                setup.home.permissions(),
-                setup.home.folders(),
-            ),
+            permissions: Permissions::new(setup.rules, setup.home.permissions(), setup.home.folders()),
             usual: Renewed::new(&setup.config),
             home: setup.home,
             config: setup.config,

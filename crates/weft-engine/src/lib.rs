@@ -58,6 +58,7 @@ pub use keys::{vault, vault_of_all};
 pub use mail::Recorder;
 pub use models::{OFFLINE, providers};
 pub use paths::Home;
+pub use permissions::SharedRules;
 pub use preamble::Preamble;
 pub use setup::{Env, NewSession, Setup, Tape, open_store};
 pub use shorthand::{Callable, CallableKind};

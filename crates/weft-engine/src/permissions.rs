@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use serde::{Deserialize, Serialize};
 use weft_core::ask::Grant;
+use weft_tool::sandbox::RulesOf;
 use weft_tool::{Decision, Rule, RuleError, Rules};
 
 /// `[permissions]` in a settings file.
@@ -56,8 +57,34 @@ struct Remembered {
     workspaces: BTreeMap<String, Vec<String>>,
 }
 
+/// The rules of the settings, for all who hold to them. They can change while Weft runs.
+#[derive(Debug, Clone, Default)]
+pub struct SharedRules(Arc<RwLock<PermissionSettings>>);
+
+impl SharedRules {
+    pub(crate) fn renew(&self, settings: PermissionSettings) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// As a sandbox asks for them.
+    pub fn in_workspaces(&self) -> RulesOf {
+        let shared = self.clone();
+        Arc::new(move |workspace| Rules::new(shared.readable(workspace)))
+    }
+
+    fn readable(&self, workspace: &Path) -> Vec<Rule> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).readable(workspace)
+    }
+}
+
+impl From<PermissionSettings> for SharedRules {
+    fn from(settings: PermissionSettings) -> Self {
+        Self(Arc::new(RwLock::new(settings)))
+    }
+}
+
 pub(crate) struct Permissions {
-    settings: RwLock<PermissionSettings>,
+    settings: SharedRules,
     file: PathBuf,
     /// Settings, database, audit log. No command sees them, so reading them with a tool is asked for.
     own: Vec<PathBuf>,
@@ -69,13 +96,13 @@ pub(crate) struct Permissions {
 
 impl Permissions {
     /// `own`: Weft's own folders.
-    pub(crate) fn new(settings: PermissionSettings, file: PathBuf, own: Vec<PathBuf>) -> Self {
-        Self { settings: RwLock::new(settings), file, own, made: Mutex::default(), writing: Mutex::new(()) }
+    pub(crate) fn new(settings: impl Into<SharedRules>, file: PathBuf, own: Vec<PathBuf>) -> Self {
+        Self { settings: settings.into(), file, own, made: Mutex::default(), writing: Mutex::new(()) }
     }
 
     /// The person's settings have changed.
     pub(crate) fn renew(&self, settings: PermissionSettings) {
-        let mut current = self.settings.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.settings.0.write().unwrap_or_else(PoisonError::into_inner);
         *current = settings;
         self.made.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -96,7 +123,7 @@ impl Permissions {
     /// The rules that hold in every session of a workspace.
     fn settled(&self, workspace: &Path) -> Rules {
         // Held until they are kept, so that none are kept that were made of older settings.
-        let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
+        let settings = self.settings.0.read().unwrap_or_else(PoisonError::into_inner);
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, rules)) = made.iter().find(|(of, _)| of == workspace) {
             return rules.clone();

@@ -18,6 +18,7 @@ use crate::error::EngineError;
 use crate::flow::{Functions, Packed};
 use crate::keys::search_key;
 use crate::paths::Home;
+use crate::permissions::SharedRules;
 
 /// What an engine is made of. The defaults are the product's; tests put fakes for the model's words
 /// and for time.
@@ -43,6 +44,8 @@ pub struct Setup {
     pub functions: Vec<Arc<dyn Functions>>,
     /// Where sandboxes tell what they reached.
     pub network_log: NetworkLog,
+    /// The rules of the settings, which sandboxes hold commands to.
+    pub rules: SharedRules,
 }
 
 /// Opens the log that lies in a home, with what a person should know about how that went. Who only
@@ -74,7 +77,9 @@ pub enum Tape {
 impl Setup {
     pub fn new(home: Home, config: Config) -> Self {
         let network_log = NetworkLog::default();
+        let rules = SharedRules::from(config.permissions.clone());
         let sandbox = home.sandbox(config.sandbox.clone()).reporting(network_log.report("shell"));
+        let sandbox = sandbox.held_to(rules.in_workspaces());
         let env: Env = Arc::new(|name| std::env::var(name).ok());
         let web_key = search_key(&home, &config, &env);
         let discovery = Discovery::new(config.project_tools.clone());
@@ -94,6 +99,7 @@ impl Setup {
             flows: Vec::new(),
             functions: Vec::new(),
             network_log,
+            rules,
         }
     }
 }

@@ -40,7 +40,8 @@ pub fn explain(output: &str, network: &Network, blocked: &[String]) -> Option<St
     if mentions(&FILES) {
         sentences.push(
             "Commands run in a sandbox: they can change files only in the workspace and in /tmp, cannot change git's \
-             hooks and settings or `.weft` (in the background nothing in `.git`), and cannot read keys and passwords."
+             hooks and settings or `.weft` (in the background nothing in `.git`), and cannot read keys, passwords and \
+             what the person's rules forbid."
                 .to_owned(),
         );
     }

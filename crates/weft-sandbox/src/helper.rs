@@ -24,6 +24,8 @@ pub const WORD: &str = "__sandbox";
 /// The first argument that makes this program give a command its terminal and become it, without a
 /// sandbox.
 const TERMINAL: &str = "__terminal";
+/// The first argument that makes this program run a command without a sandbox, and end what it leaves.
+const ATTENDED: &str = "__attended";
 /// In place of an order: try what the kernel can do and print it.
 pub(crate) const PROBE: &str = "probe";
 /// In place of a command: make the ground of an order, say so, and wait until it is taken.
@@ -44,6 +46,14 @@ pub fn dispatch() {
     if first.as_ref().is_some_and(|first| first == WORD) {
         let code = run(arguments.next(), arguments.collect());
         std::process::exit(i32::from(code));
+    }
+    if first.as_ref().is_some_and(|first| first == ATTENDED) {
+        let ended = attend(&arguments.collect::<Vec<_>>());
+        let complained = |complaint: String| {
+            say(&format!("{COMPLAINT}{complaint}"));
+            NOT_MADE
+        };
+        std::process::exit(i32::from(ended.unwrap_or_else(complained)));
     }
     if first.is_some_and(|first| first == TERMINAL) {
         say(&format!("{COMPLAINT}{}", become_on_terminal(&arguments.collect::<Vec<_>>())));
@@ -163,6 +173,11 @@ impl Helper {
         arguments
     }
 
+    /// The arguments that run `command` in no sandbox, so that nothing it started outlives it.
+    pub fn attending(&self, command: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+        [ATTENDED.into()].into_iter().chain(command).collect()
+    }
+
     /// The arguments that run `command` on the terminal that is its input, in no sandbox.
     pub fn on_terminal(&self, command: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         [TERMINAL.into()].into_iter().chain(command).collect()
@@ -227,6 +242,16 @@ fn run(order: Option<OsString>, mut words: VecDeque<OsString>) -> u8 {
 #[cfg(target_os = "linux")]
 fn enter(order: &Order, command: &[OsString]) -> Result<u8, String> {
     crate::linux::enter(order, command).map_err(|error| error.to_string())
+}
+
+#[cfg(target_os = "linux")]
+fn attend(command: &[OsString]) -> Result<u8, String> {
+    crate::linux::attended::run(command).map_err(|error| error.to_string())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn attend(_command: &[OsString]) -> Result<u8, String> {
+    Err("orphans cannot be gathered on this system".to_owned())
 }
 
 #[cfg(target_os = "linux")]

@@ -14,6 +14,7 @@
 pub mod denial;
 pub mod ground;
 pub mod helper;
+pub mod kin;
 pub mod policy;
 pub mod proxy;
 pub mod reserved;

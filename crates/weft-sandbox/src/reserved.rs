@@ -7,6 +7,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -92,11 +93,26 @@ pub fn hold(lock: &Path, reserved: &[Reserved]) -> io::Result<File> {
     Ok(lock)
 }
 
-/// Takes them away, unless somebody holds them.
-pub fn clear_unless_held(lock: &Path, reserved: &[Reserved]) {
-    let Ok(lock) = File::open(lock) else { return };
-    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+/// Takes them away, unless somebody holds them. Says whether nobody did.
+pub fn clear_unless_held(lock: &Path, reserved: &[Reserved]) -> bool {
+    let Ok(lock) = File::open(lock) else { return true };
+    let is_free = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+    if is_free {
         reserved.iter().for_each(Reserved::clear);
+    }
+    is_free
+}
+
+/// The same after a kill: what was killed holds them until the kernel has taken its world down, which
+/// takes some milliseconds. Others may hold them for longer, and are not waited for.
+pub fn clear_after_kill(lock: &Path, reserved: &[Reserved]) {
+    const LOOKS: u32 = 50;
+    const BETWEEN: Duration = Duration::from_millis(4);
+    for _ in 0..LOOKS {
+        if clear_unless_held(lock, reserved) {
+            return;
+        }
+        std::thread::sleep(BETWEEN);
     }
 }
 

@@ -49,6 +49,11 @@ pub const SECRET_FILES: [&str; 13] = [
     ".boto",
 ];
 
+/// Passwords and keys of the machine, which only root can read anyway, and who works as root should
+/// not show to a model.
+pub const SYSTEM_SECRETS: [&str; 6] =
+    ["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private", "/etc/sudoers"];
+
 /// What a shell, an editor, git or another agent runs or heeds of itself, at the top of a writable
 /// folder. What is there stays as it is; what a command makes of it is put aside after the command.
 pub const STARTUP: [&str; 35] = [
@@ -127,6 +132,8 @@ pub struct Places {
     pub also_writable: Vec<PathBuf>,
     /// More files and folders that the person hides.
     pub also_unreadable: Vec<PathBuf>,
+    /// Files and folders that stay as they are, and are there.
+    pub also_protected: Vec<PathBuf>,
 }
 
 impl Places {
@@ -134,7 +141,7 @@ impl Places {
         let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let mut writable = vec![real(&self.workspace)];
         writable.extend(self.also_writable.iter().filter(|path| path.is_dir()).map(real));
-        let mut kept = Kept::default();
+        let mut kept = Kept { protected: self.also_protected.clone(), ..Kept::default() };
         for folder in writable.clone() {
             kept.protected.extend(STARTUP.iter().map(|name| folder.join(name)));
             let vacant = RESERVED.iter().map(|name| folder.join(name)).filter(|path| is_vacant(path));
@@ -166,7 +173,10 @@ impl Places {
         let home = |names: &'static [&'static str]| {
             self.user_home.iter().flat_map(move |home| names.iter().map(move |name| home.join(name)))
         };
-        let unreadable = home(&SECRET_FOLDERS).chain(home(&SECRET_FILES)).chain(self.weft_home.iter().cloned());
+        // Others are kept from them by the system, and need no mounts for it.
+        let system = SYSTEM_SECRETS.iter().map(PathBuf::from).filter(|_| rustix::process::geteuid().is_root());
+        let unreadable =
+            home(&SECRET_FOLDERS).chain(home(&SECRET_FILES)).chain(self.weft_home.iter().cloned()).chain(system);
         Policy {
             protected,
             reserved,

@@ -12,6 +12,7 @@ fn places(root: &Path) -> Places {
         outputs: None,
         also_writable: vec![],
         also_unreadable: vec![],
+        also_protected: vec![],
     }
 }
 

@@ -298,13 +298,18 @@ impl WeftOffer {
 
 /// A yes from the person at the other end, or why not.
 async fn approve(kind: &AskKind, question: &str, talk: &Talk) -> Result<String, String> {
-    let AskKind::Approval { detail, .. } = kind else {
+    let AskKind::Approval { detail, grant, .. } = kind else {
         return Err("This tool asks a person and cannot be used here.".to_owned());
     };
     if !talk.can_ask() {
+        // What is asked for every time is asked for in `auto` too.
+        let instead = match grant {
+            Some(_) => "allow it with a rule in your settings, or start `weft mcp --mode auto`.",
+            None => "or do it in Weft itself.",
+        };
         return Err(format!(
             "Not done: {question} That needs a yes from a person, and this client cannot ask for one. \
-             Start `weft mcp --mode auto` to allow it without asking."
+             Use one that can, {instead}"
         ));
     }
     let schema = json!({

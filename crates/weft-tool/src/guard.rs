@@ -27,7 +27,7 @@ use crate::redact::{Redaction, Secrets};
 use crate::registry::Registry;
 use crate::text;
 use crate::tool::{Context, Finished, Tool};
-use crate::witness::{Deed, Moment, Teller, Witness};
+use crate::witness::{Deed, Moment, Teller, Witness, Written};
 
 /// More than any result needs; what a tool leaves out itself it leaves out better.
 const LONGEST_TEXT: usize = 32 * 1024;
@@ -282,13 +282,13 @@ impl Guard {
         let Some(_slot) = self.slot(&allowed.needs, &context).await else {
             return Finished::interrupted("Stopped before it began. Nothing was done.", summary);
         };
-        let tell = |moment| {
+        let tell = |moment, written: &[Written]| {
             let Some(witness) = &self.witness else { return };
             let (session, call, workspace) = (context.session, &context.call, &*context.workspace);
             let (tool, needs, summary) = (allowed.tool.name(), &*allowed.needs, summary.as_str());
-            witness.record(&Deed { session, call, workspace, tool, needs, summary, moment });
+            witness.record(&Deed { session, call, workspace, tool, needs, summary, moment, written });
         };
-        tell(Moment::Begun { approved: context.approved });
+        tell(Moment::Begun { approved: context.approved }, &[]);
         let (redaction, witness) = ((self.secrets)(), self.witness.clone());
         let permit = Permit { redaction, needs: allowed.needs.clone(), witness };
         let (patience, given_up) = after_a_stop(&allowed.needs);
@@ -298,11 +298,21 @@ impl Guard {
             finished = running => finished.unwrap_or_else(|_| Finished::failed(fell_over(&call.name), summary.clone())),
             () = stopped_for(&context.cancel, patience) => Finished::interrupted(given_up, summary.clone()),
         };
-        tell(Moment::ended(&finished));
+        tell(Moment::ended(&finished), &self.written(&allowed.needs, &finished, &context.workspace).await);
         if allowed.needs.iter().any(changes_files) {
             self.registry.all().for_each(|tool| tool.disturb(context.session));
         }
         finished
+    }
+
+    /// What a call has made of the files that it was to write, for the witness.
+    async fn written(&self, needs: &[Need], finished: &Finished, workspace: &Path) -> Vec<Written> {
+        let writes = needs.iter().any(|need| matches!(need, Need::Write(_)));
+        if self.witness.is_none() || !writes || finished.outcome != Outcome::Ok {
+            return Vec::new();
+        }
+        let (needs, workspace) = (needs.to_vec(), workspace.to_owned());
+        tokio::task::spawn_blocking(move || Written::of(&needs, &workspace)).await.unwrap_or_default()
     }
 
     fn understand(&self, call: &ToolCall) -> Result<(&dyn Tool, Value), Refusal> {

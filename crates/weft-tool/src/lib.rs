@@ -59,4 +59,4 @@ pub use sandbox::{Sandbox, SandboxPlaces, SandboxSettings};
 pub use tool::{Context, Finished, LiveSink, Tool};
 pub use toolbox::{PromptOffer, Toolbox};
 pub use tools::git::past::{Commit, commits, commits_of_lines, newest_commit};
-pub use witness::{Deed, Moment, Witness};
+pub use witness::{Content, Deed, Moment, Witness, Written};

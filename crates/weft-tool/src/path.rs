@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
-use weft_sandbox::usual::{SECRET_FILES, SECRET_FOLDERS, STARTUP};
+use weft_sandbox::usual::{SECRET_FILES, SECRET_FOLDERS, STARTUP, SYSTEM_SECRETS};
 
 /// As many as Linux follows.
 const MOST_LINKS: usize = 40;
@@ -112,6 +112,9 @@ pub(crate) fn is_secret(path: &Path) -> bool {
     let known = SECRET_FOLDERS.iter().filter(may_be);
     let known = known.map(|known| if *known == ".docker" { ".docker/config.json" } else { known });
     if known.into_iter().any(|known| holds(&names, known)) || is_of_a_process(path) {
+        return true;
+    }
+    if SYSTEM_SECRETS.iter().any(|known| path.starts_with(known)) {
         return true;
     }
     let Some(name) = path.file_name() else { return false };

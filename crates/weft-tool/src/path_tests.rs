@@ -83,6 +83,9 @@ fn protected_and_secret_places_are_known_by_their_real_names() {
         (".Claude/settings.json", false, true),
         (".config/git/config", false, true),
         (".config/other", false, false),
+        ("/etc/shadow", true, false),
+        ("/etc/ssl/private/ours", true, false),
+        ("etc/shadow", false, false),
     ];
     for (given, secret, protected) in cases {
         let located = Located::new(&workspace, given).unwrap();

@@ -19,7 +19,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
-use weft_sandbox::Helper;
+use weft_sandbox::{Helper, kin};
 
 use crate::capture::{Capture, TextStream, is_meaningful};
 pub use crate::capture::{Captured, Spill};
@@ -173,7 +173,8 @@ pub async fn run(mut spec: Spec) -> Result<Ran, SpawnError> {
     if let (Some(begun), Some(id)) = (spec.begun, group.id) {
         let _ = begun.send(id.as_raw_nonzero().get());
     }
-    let fence = spec.fence;
+    let mut fence = spec.fence;
+    fence.iter_mut().for_each(|fence| fence.begins());
     let pipe = child.stdin.take();
     let input = Feed { first: input.unwrap_or_default(), typed: spec.typed, pipe, keyboard };
     let sink = Sink {
@@ -187,7 +188,10 @@ pub async fn run(mut spec: Spec) -> Result<Ran, SpawnError> {
     let running = Running { child, group, output, sink, timing, terminal, together, started };
     tokio::pin! { let feeding = input.run(); }
     let mut ran = running.watch(&spec.cancel, feeding).await?;
-    if let Some(fence) = fence {
+    if let Some(mut fence) = fence {
+        if matches!(ran.ended, Ended::Exited { .. }) {
+            fence.has_ended();
+        }
         ran.denial = if ran.ended.exit_code() == Some(0) { None } else { fence.explain(&ran.output.text) };
         ran.appeared = fence.appeared();
     }
@@ -196,7 +200,7 @@ pub async fn run(mut spec: Spec) -> Result<Ran, SpawnError> {
 
 /// Runs a person's command in a sandbox, with the input and outputs of this process. An interrupt is
 /// passed on, since the sandbox has no terminal of its own.
-pub async fn run_attached(command: Vec<OsString>, cwd: &Path, fence: Box<Fence>) -> Result<ExitStatus, SpawnError> {
+pub async fn run_attached(command: Vec<OsString>, cwd: &Path, mut fence: Box<Fence>) -> Result<ExitStatus, SpawnError> {
     let program = command.first().cloned().unwrap_or_default();
     let not_started = |source| SpawnError::NotStarted { program: program.to_string_lossy().into_owned(), source };
     #[allow(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
@@ -204,6 +208,7 @@ pub async fn run_attached(command: Vec<OsString>, cwd: &Path, fence: Box<Fence>)
     started.args(fence.arguments(command, cwd, false)).current_dir(cwd);
     let mut child = started.spawn().map_err(not_started)?;
     let mut group = Group::of(&child);
+    fence.begins();
     let status = loop {
         tokio::select! {
             status = child.wait() => break status.map_err(not_started)?,
@@ -211,6 +216,9 @@ pub async fn run_attached(command: Vec<OsString>, cwd: &Path, fence: Box<Fence>)
         }
     };
     group.end_what_is_left();
+    if status.code().is_some() {
+        fence.has_ended();
+    }
     Ok(status)
 }
 
@@ -254,8 +262,19 @@ impl Started {
             // It makes a session of its own, which only one that leads no group can.
             Some(fence) => fenced(fence, &program, arguments, spec),
             None => {
-                let mut command = Command::new(&program);
-                command.args(arguments).process_group(0);
+                let mut command = match spec.attendant() {
+                    Some(helper) => {
+                        let mut command = Command::new(helper.program());
+                        command.args(helper.attending([program.clone()].into_iter().chain(arguments)));
+                        command
+                    }
+                    None => {
+                        let mut command = Command::new(&program);
+                        command.args(arguments);
+                        command
+                    }
+                };
+                command.process_group(0);
                 command
             }
         };
@@ -341,6 +360,13 @@ impl Spec {
         self.stdin.is_some() || self.typed.is_some()
     }
 
+    /// Who ends what a command leaves that no sandbox holds: it may have left the group. What Weft
+    /// runs for itself needs nobody.
+    fn attendant(&self) -> Option<Helper> {
+        let is_needed = cfg!(target_os = "linux") && self.together && matches!(self.program, Program::Line(_));
+        is_needed.then(Helper::of_this_program).flatten()
+    }
+
     /// Where a command runs, and what is in its environment.
     fn furnish(&self, command: &mut Command) {
         command.current_dir(&self.cwd);
@@ -387,7 +413,7 @@ impl Feed {
     }
 }
 
-/// The process and all its children that did not leave the group.
+/// The process and all its children, as long as it lives also those that left the group.
 struct Group {
     id: Option<Pid>,
     /// Held for as long as the group must not outlive Weft.
@@ -411,6 +437,16 @@ impl Group {
         }
     }
 
+    /// For when the process itself is still there. Who attends to a command goes with the group, so
+    /// those that have left it are looked for before, and killed after: nobody is to see another die.
+    fn kill(&self) {
+        let kin = self.id.map(kin::descendants).unwrap_or_default();
+        self.signal(Signal::KILL);
+        for process in kin {
+            let _ = kill_process(process, Signal::KILL);
+        }
+    }
+
     /// For when the process itself is gone: its number may be another's by now, its group's cannot be
     /// while anybody is in it.
     fn end_what_is_left(&mut self) {
@@ -426,7 +462,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        self.signal(Signal::KILL);
+        self.kill();
     }
 }
 
@@ -537,7 +573,7 @@ impl Running {
                 Stage::Terminated { why, until: Instant::now() + self.timing.terminate_grace }
             }
             Stage::Terminated { why, .. } => {
-                self.group.signal(Signal::KILL);
+                self.group.kill();
                 Stage::Killed { why, until: Instant::now() + self.timing.terminate_grace }
             }
             Stage::Killed { .. } | Stage::Draining { .. } => stage,

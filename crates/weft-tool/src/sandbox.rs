@@ -18,8 +18,10 @@ use weft_sandbox::proxy::Proxy;
 pub use weft_sandbox::proxy::{Report, Verdict, Visit};
 pub use weft_sandbox::support::Held;
 use weft_sandbox::support::{Choice, Layers};
-use weft_sandbox::{Ground, Limits, Order, Places, denial, usual};
+use weft_sandbox::{Ground, Limits, Order, Places, denial, reserved, usual};
 pub use weft_sandbox::{Helper, Network, Setting, Support, dispatch};
+
+use crate::permission::rules::{Forbidden, Rules};
 
 /// A session's temporary files are kept this long after their last use.
 const KEEP_TEMPORARY: Duration = Duration::from_secs(3 * 24 * 3600);
@@ -52,9 +54,15 @@ pub struct SandboxPlaces {
     pub temporary: PathBuf,
 }
 
+/// The person's rules in a workspace.
+pub type RulesOf = Arc<dyn Fn(&Path) -> Rules + Send + Sync>;
+
 /// The sandbox of an engine.
 pub struct Sandbox {
     settings: SandboxSettings,
+    /// What they forbid to read or change is forbidden to every command: a line does not say all that
+    /// the programs in it do.
+    rules: Option<RulesOf>,
     places: SandboxPlaces,
     /// Looked for when it is first needed.
     helper: Mutex<Option<Option<Helper>>>,
@@ -80,8 +88,16 @@ struct Base {
     proxy: Option<Proxy>,
     /// Which hosts were asked for and not let through, in order.
     blocked: Arc<Mutex<Vec<String>>>,
-    /// The repositories that were in the workspace when it was made.
+    found: Found,
+}
+
+/// What was found in the workspace when a ground was made.
+#[derive(Debug, Clone)]
+struct Found {
+    /// Repositories.
     nested: Vec<PathBuf>,
+    /// What rules forbid.
+    forbidden: Forbidden,
 }
 
 /// How one command is to be run.
@@ -103,6 +119,8 @@ pub struct Fence {
     blocked_before: usize,
     /// What programs would heed of themselves, and was not there before.
     absent: Vec<PathBuf>,
+    /// A command was started in it and has not ended of itself.
+    running: bool,
 }
 
 impl Kept {
@@ -116,6 +134,7 @@ impl Sandbox {
     pub fn new(settings: SandboxSettings, places: SandboxPlaces) -> Self {
         Self {
             settings,
+            rules: None,
             places,
             helper: Mutex::default(),
             support: OnceLock::new(),
@@ -137,11 +156,18 @@ impl Sandbox {
         Self { report, ..self }
     }
 
+    /// Holds commands to the person's rules about files.
+    #[must_use]
+    pub fn held_to(self, rules: RulesOf) -> Self {
+        Self { rules: Some(rules), ..self }
+    }
+
     /// The same for what needs no network, whatever the settings let commands reach.
     #[must_use]
     pub fn without_network(&self) -> Self {
         Self {
             settings: SandboxSettings { network: Network::Off, ..self.settings.clone() },
+            rules: self.rules.clone(),
             places: self.places.clone(),
             helper: Mutex::new(locked(&self.helper).clone()),
             support: OnceLock::new(),
@@ -201,9 +227,13 @@ impl Sandbox {
             Err(error) => return Err(error.to_string()),
         };
         let Some(helper) = self.helper() else { return Ok(Plan::Plain { notice: None }) };
-        let nested = if layers.namespaces { self.nested(session, workspace) } else { Vec::new() };
-        let mut order = self.order(session, workspace, outputs, layers, nested.clone())?;
-        let base = match layers.namespaces.then(|| self.base(session, &helper, &order, nested)) {
+        let found = match layers.namespaces {
+            true => self.found(session, workspace),
+            // What is outside the workspace can be hidden all the same.
+            false => Found { nested: Vec::new(), forbidden: self.forbidden(workspace) },
+        };
+        let mut order = self.order(session, workspace, outputs, layers, found.clone())?;
+        let base = match layers.namespaces.then(|| self.base(session, &helper, &order, found)) {
             None => None,
             Some(Ok(base)) => Some(base),
             Some(Err(_)) if self.hoped_for_too_much() => return self.plan(session, workspace, outputs),
@@ -215,7 +245,7 @@ impl Sandbox {
         }
         let blocked_before = base.as_ref().map_or(0, |base| locked(&base.blocked).len());
         let absent = absent(&order.policy);
-        Ok(Plan::Fenced(Box::new(Fence { helper, order, base, blocked_before, absent })))
+        Ok(Plan::Fenced(Box::new(Fence { helper, order, base, blocked_before, absent, running: false })))
     }
 
     /// What this machine's sandbox does not hold, once in a session, for whoever shows what a command
@@ -225,13 +255,18 @@ impl Sandbox {
         locked(&self.told).insert(session).then(|| format!("[{notice}]"))
     }
 
-    /// The repositories in the workspace, which are looked for once in a turn.
-    fn nested(&self, session: SessionId, workspace: &Path) -> Vec<PathBuf> {
+    /// What is looked for in a workspace once in a turn.
+    fn found(&self, session: SessionId, workspace: &Path) -> Found {
         let latest = locked(&self.grounds).get(&session).and_then(|kept| kept.latest.upgrade());
-        latest.map_or_else(
-            || workspace.canonicalize().map(|workspace| usual::nested(&workspace)).unwrap_or_default(),
-            |latest| latest.nested.clone(),
-        )
+        if let Some(latest) = latest {
+            return latest.found.clone();
+        }
+        let nested = workspace.canonicalize().map(|workspace| usual::nested(&workspace)).unwrap_or_default();
+        Found { nested, forbidden: self.forbidden(workspace) }
+    }
+
+    fn forbidden(&self, workspace: &Path) -> Forbidden {
+        self.rules.as_ref().map(|rules| rules(workspace).forbidden(workspace)).unwrap_or_default()
     }
 
     fn order(
@@ -240,9 +275,12 @@ impl Sandbox {
         workspace: &Path,
         outputs: &Path,
         layers: Layers,
-        nested: Vec<PathBuf>,
+        found: Found,
     ) -> Result<Order, String> {
         let temp = self.temporary(session).map_err(|error| format!("no temporary folder could be made: {error}"))?;
+        let Found { nested, forbidden } = found;
+        let root = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
+        let hidden = self.settings.unreadable.iter().map(|path| expanded(path)).chain(forbidden.unread);
         let places = Places {
             workspace: workspace.to_owned(),
             nested,
@@ -251,25 +289,20 @@ impl Sandbox {
             weft_home: self.places.weft_home.clone(),
             outputs: Some(outputs.to_owned()),
             also_writable: self.settings.writable.iter().map(|path| expanded(path)).collect(),
-            also_unreadable: self.settings.unreadable.iter().map(|path| expanded(path)).collect(),
+            // Nobody can work in what cannot be seen at all; the rules still hold for tools.
+            also_unreadable: hidden.filter(|path| path != workspace && *path != root).collect(),
+            also_protected: forbidden.unwritten.iter().flat_map(|path| kept_in(path, &root)).collect(),
         };
         let policy = places.policy(self.settings.network.clone(), self.settings.limits.clone());
         let policy = policy.resolved().map_err(|error| error.to_string())?;
         let mut order = Order::new(policy, workspace, layers);
         order.bubblewrap = self.bubblewrap().filter(|_| layers.namespaces).cloned();
-        let workspace = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
-        order.lock = Some(self.places.temporary.join(lock_name(&usual::common_ground(&workspace))));
+        order.lock = Some(self.places.temporary.join(lock_name(&usual::common_ground(&root))));
         Ok(order)
     }
 
     /// The session's ground, if it still is as good as a new one; else a new one.
-    fn base(
-        &self,
-        session: SessionId,
-        helper: &Helper,
-        order: &Order,
-        nested: Vec<PathBuf>,
-    ) -> Result<Arc<Base>, String> {
+    fn base(&self, session: SessionId, helper: &Helper, order: &Order, found: Found) -> Result<Arc<Base>, String> {
         let making = Arc::clone(&locked(&self.grounds).entry(session).or_default().making);
         let _making = locked(&making);
         let latest = locked(&self.grounds).get(&session).and_then(|kept| kept.latest.upgrade());
@@ -288,7 +321,7 @@ impl Sandbox {
         };
         order.proxy = proxy.as_ref().map(|proxy| proxy.socket().to_owned());
         let ground = order.bubblewrap.is_none().then(|| Ground::make(helper, &order)).transpose()?;
-        let base = Arc::new(Base { ground, proxy, blocked, nested });
+        let base = Arc::new(Base { ground, proxy, blocked, found });
         locked(&self.grounds).entry(session).or_default().latest = Arc::downgrade(&base);
         Ok(base)
     }
@@ -365,6 +398,16 @@ impl Fence {
         self
     }
 
+    /// From now on it may have to be killed.
+    pub(crate) const fn begins(&mut self) {
+        self.running = true;
+    }
+
+    /// The command ended of itself: nothing of it is left that would have to go first.
+    pub(crate) const fn has_ended(&mut self) {
+        self.running = false;
+    }
+
     /// What has come into being since that programs would heed of themselves.
     pub(crate) fn appeared(&self) -> Vec<PathBuf> {
         let there = |path: &&PathBuf| fs::symlink_metadata(path).is_ok();
@@ -392,9 +435,13 @@ impl Fence {
 impl Drop for Fence {
     /// Clears away what was reserved, unless a ground or another command still needs it.
     fn drop(&mut self) {
+        let is_last = self.base.take().is_none_or(|base| Arc::into_inner(base).is_some());
         let reserved = &self.order.policy.reserved;
-        if let Some(lock) = self.order.lock.as_ref().filter(|_| !reserved.is_empty()) {
-            weft_sandbox::reserved::clear_unless_held(lock, reserved);
+        let Some(lock) = self.order.lock.as_ref().filter(|_| !reserved.is_empty()) else { return };
+        if is_last && self.running {
+            reserved::clear_after_kill(lock, reserved);
+        } else {
+            reserved::clear_unless_held(lock, reserved);
         }
     }
 }
@@ -420,6 +467,16 @@ fn lock_name(common: &Path) -> String {
     let mut hasher = DefaultHasher::new();
     common.hash(&mut hasher);
     format!("lock-{:016x}", hasher.finish())
+}
+
+/// What of a workspace stays as it is for a rule about `path`. What is not there cannot be held, and
+/// outside nothing is changed anyway. The workspace itself has to be one where commands can work.
+fn kept_in(path: &Path, workspace: &Path) -> Vec<PathBuf> {
+    if workspace.starts_with(path) {
+        return fs::read_dir(workspace).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    }
+    let is_there = path.starts_with(workspace) && fs::symlink_metadata(path).is_ok();
+    is_there.then(|| path.to_owned()).into_iter().collect()
 }
 
 /// Takes away the temporary folders of sessions that have long been quiet.

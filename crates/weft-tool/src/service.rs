@@ -45,7 +45,7 @@ impl Service {
     pub fn start(
         spec: &ServiceSpec,
         redaction: &Redaction,
-        fence: Option<Box<Fence>>,
+        mut fence: Option<Box<Fence>>,
     ) -> Result<(Self, Pipes), SpawnError> {
         let mut command = match &fence {
             Some(fence) => {
@@ -77,6 +77,7 @@ impl Service {
                 SpawnError::NoFolder(spec.cwd.clone())
             }
         })?;
+        fence.iter_mut().for_each(|fence| fence.begins());
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {

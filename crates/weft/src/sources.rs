@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use weft_engine::{Config, Home, NetworkLog};
+use weft_engine::{Config, Home, NetworkLog, SharedRules};
 use weft_mcp::confine::Fencing;
 use weft_mcp::oauth::Tokens;
 use weft_mcp::sources::Surroundings;
@@ -39,9 +39,10 @@ pub fn open(home: &Home, config: &Config, workspace: &Path, network: &NetworkLog
 /// Sandboxes for the processes of sources: as for commands, but for what each may reach.
 fn fencing(home: &Home, config: &Config, log: &NetworkLog) -> Fencing {
     let (home, usual, log) = (home.clone(), config.sandbox.clone(), log.clone());
+    let rules = SharedRules::from(config.permissions.clone()).in_workspaces();
     Arc::new(move |source, network| {
         let settings = SandboxSettings { network: network.clone(), ..usual.clone() };
-        home.sandbox(settings).reporting(log.report(source))
+        home.sandbox(settings).reporting(log.report(source)).held_to(Arc::clone(&rules))
     })
 }
 

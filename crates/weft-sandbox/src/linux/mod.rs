@@ -3,7 +3,8 @@
 //! With namespaces (the usual case) there are three processes: the helper waits and passes on how
 //! the command ended; a child of it is the first process of the new world, finishes its mounts and
 //! gathers orphans; the command is its child. Whoever kills the group kills the first process, and
-//! with it everything in its world. Without namespaces the helper itself becomes the command.
+//! with it everything in its world. Without namespaces the helper waits too, and ends what the command
+//! leaves ([`attended`]); only on a terminal it becomes the command itself.
 //!
 //! The ground (users, network, messages, and all mounts that do not depend on the command) takes the
 //! most time. It can be made once by [`lay_ground`] and joined by later helpers, each of which then
@@ -11,6 +12,7 @@
 //!
 //! Where the kernel gives this user no namespaces, [`bubblewrap`] may.
 
+pub(crate) mod attended;
 pub(crate) mod bubblewrap;
 mod fence;
 mod filter;
@@ -69,8 +71,10 @@ pub fn enter(order: &Order, command: &[OsString]) -> Result<u8, EnterError> {
     }
     limits::apply(&order.policy.limits).doing("set the limits")?;
     if !order.layers.namespaces {
+        attended::adopt_orphans()?;
         lock(order)?;
-        return Err(become_command(order, command, [("TMPDIR".into(), order.policy.temp.clone().into())]));
+        let become_it = || become_command(order, command, [("TMPDIR".into(), order.policy.temp.clone().into())]);
+        return if order.terminal { Err(become_it()) } else { attended::attend(become_it) };
     }
     let sockets = mounts::foreign_sockets(&order.policy);
     let reserved = mounts::reserve(order)?;
@@ -146,19 +150,24 @@ fn drop_capabilities(own_world: bool) -> io::Result<()> {
     Ok(rustix::thread::set_capabilities(None, none)?)
 }
 
-#[allow(clippy::disallowed_methods, reason = "the helper becomes the command that process.rs started it for")]
 fn become_command(
     order: &Order,
     command: &[OsString],
     environment: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> EnterError {
-    let nothing = || EnterError { what: "run nothing".to_owned(), source: io::ErrorKind::InvalidInput.into() };
-    let Some((program, arguments)) = command.split_first() else { return nothing() };
     if order.terminal
         && let Err(source) = crate::helper::take_terminal()
     {
         return EnterError { what: "take the terminal".to_owned(), source };
     }
+    exec(command, environment)
+}
+
+/// Returns only if it could not.
+#[allow(clippy::disallowed_methods, reason = "the helper becomes the command that process.rs started it for")]
+fn exec(command: &[OsString], environment: impl IntoIterator<Item = (OsString, OsString)>) -> EnterError {
+    let nothing = || EnterError { what: "run nothing".to_owned(), source: io::ErrorKind::InvalidInput.into() };
+    let Some((program, arguments)) = command.split_first() else { return nothing() };
     let source = Command::new(program).args(arguments).envs(environment).exec();
     EnterError { what: format!("start `{}`", program.to_string_lossy()), source }
 }

@@ -33,6 +33,7 @@ const PROGRAMS_THERE: [&str; 4] = ["/run/current-system", "/run/booted-system", 
 
 const BLANK_FOLDER: &str = "/dev/.blank/folder";
 const BLANK_FILE: &str = "/dev/.blank/file";
+const LOCKED_FILE: &str = "/dev/.blank/locked";
 
 /// The kernel keeps this many process numbers to itself once it has counted through.
 const RESERVED_NUMBERS: u64 = 300;
@@ -61,7 +62,7 @@ pub fn lay_ground(policy: &Policy) -> Result<(), EnterError> {
     }
     open_and_protect(kept.writable, policy)?;
     for path in policy.unreadable.iter().filter(|path| !covers.contains(path)) {
-        hide(path)?;
+        hide(path, &policy.writable)?;
     }
     for (path, tree) in kept.readable {
         attach(&tree, &path)?;
@@ -143,7 +144,7 @@ fn mend(policy: &Policy) -> Result<(), EnterError> {
         protect(path, &policy.writable, &mut Here)?;
     }
     for path in policy.unreadable.iter().filter(|path| is_bare(path)) {
-        hide(path)?;
+        hide(path, &policy.writable)?;
     }
     Ok(())
 }
@@ -212,8 +213,10 @@ fn own_devices(devices: Vec<(&'static str, OwnedFd)>) -> Result<(), EnterError> 
         for folder in ["shm", "pts", ".blank", ".blank/folder"] {
             fs::create_dir(dev.join(folder))?;
         }
-        File::create(BLANK_FILE)?;
-        fs::set_permissions(BLANK_FILE, Permissions::from_mode(0o444))?;
+        for (file, mode) in [(BLANK_FILE, 0o444), (LOCKED_FILE, 0o000)] {
+            File::create(file)?;
+            fs::set_permissions(file, Permissions::from_mode(mode))?;
+        }
         fs::set_permissions(BLANK_FOLDER, Permissions::from_mode(0o000))?;
         for (name, target) in [
             ("fd", "/proc/self/fd"),
@@ -302,9 +305,13 @@ fn protect_target(link: &Path, root: &Path, world: &mut impl Mounting) -> Result
     }
 }
 
-fn hide(path: &Path) -> Result<(), EnterError> {
+/// A file in a writable folder is seen to be locked: git would take an empty one for a change, and
+/// commit it. Elsewhere programs do better with an empty one.
+fn hide(path: &Path, writable: &[PathBuf]) -> Result<(), EnterError> {
+    let is_within = writable.iter().any(|folder| path.starts_with(folder));
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => attach(&clone(Path::new(BLANK_FOLDER), false)?, path),
+        Ok(_) if is_within => attach(&clone(Path::new(LOCKED_FILE), false)?, path),
         Ok(_) => attach(&clone(Path::new(BLANK_FILE), false)?, path),
         Err(_) => Ok(()),
     }

@@ -17,7 +17,7 @@ use crate::ground::Joined;
 use crate::helper::{NOT_MADE, Order};
 use crate::policy::Network;
 
-/// Meant for the command. The processes around it end when it does.
+/// Meant for the command.
 const FOR_THE_COMMAND: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT];
 
 pub enum Side {
@@ -103,11 +103,7 @@ impl First {
             Forked::Child => return Err(become_command()),
             Forked::Parent(command) => command,
         };
-        // Who reads the command's output must not wait for this process.
-        let nowhere = File::options().read(true).write(true).open("/dev/null").doing("open /dev/null")?;
-        rustix::stdio::dup2_stdin(&nowhere).doing("let go of the input")?;
-        rustix::stdio::dup2_stdout(&nowhere).doing("let go of the output")?;
-        rustix::stdio::dup2_stderr(&nowhere).doing("let go of the error output")?;
+        let_go_of_output()?;
         loop {
             match wait(WaitOptions::empty()) {
                 Ok(Some((child, status))) if child == command => {
@@ -133,9 +129,7 @@ impl Outside {
 
     /// The same. Where no word of the command came, `why` may know the reason.
     pub fn wait_unless<E>(mut self, why: impl FnOnce() -> Option<E>) -> Result<u8, E> {
-        for signal in FOR_THE_COMMAND {
-            sys::ignore(signal);
-        }
+        leave_signals_to_the_command();
         let mut report = [0; 3];
         let reported = self.report.read_exact(&mut report).is_ok();
         let [kind, value, alone] = report;
@@ -154,6 +148,24 @@ impl Outside {
     }
 }
 
+/// Who reads a command's output must not wait for those around it. What was the error output is
+/// returned, and closed with it.
+pub fn let_go_of_output() -> Result<File, EnterError> {
+    let output = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stderr(), 3).doing("keep the error output")?;
+    let nowhere = File::options().read(true).write(true).open("/dev/null").doing("open /dev/null")?;
+    rustix::stdio::dup2_stdin(&nowhere).doing("let go of the input")?;
+    rustix::stdio::dup2_stdout(&nowhere).doing("let go of the output")?;
+    rustix::stdio::dup2_stderr(&nowhere).doing("let go of the error output")?;
+    Ok(output.into())
+}
+
+/// The processes around a command end when it does.
+pub fn leave_signals_to_the_command() {
+    for signal in FOR_THE_COMMAND {
+        sys::ignore(signal);
+    }
+}
+
 /// For who has waited and begins again: a command must not be born deaf.
 pub fn heed_signals() {
     for signal in FOR_THE_COMMAND {
@@ -164,7 +176,7 @@ pub fn heed_signals() {
 const EXITED: u8 = 0;
 const KILLED: u8 = 1;
 
-fn encode(status: WaitStatus, alone: bool) -> [u8; 3] {
+pub fn encode(status: WaitStatus, alone: bool) -> [u8; 3] {
     let byte = |number: i32| u8::try_from(number).unwrap_or(u8::MAX);
     match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => [EXITED, byte(code), u8::from(alone)],
@@ -174,7 +186,7 @@ fn encode(status: WaitStatus, alone: bool) -> [u8; 3] {
 }
 
 /// The exit code; or, if the command was killed, this process dies of the same signal.
-fn end_like([kind, value, _]: [u8; 3]) -> u8 {
+pub fn end_like([kind, value, _]: [u8; 3]) -> u8 {
     if kind == KILLED {
         if let Some(signal) = Signal::from_named_raw(i32::from(value)) {
             sys::default_action(signal);

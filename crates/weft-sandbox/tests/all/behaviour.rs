@@ -228,6 +228,22 @@ fn commands_stand_back_behind_weft() {
     assert_eq!(inside, (outside + 5).min(19));
 }
 
+/// Without a world of its own, too: the helper waits, and ends what is left.
+#[test]
+fn nothing_outlives_a_command_that_has_no_namespaces() {
+    let Some(layers) = world::landlock_only() else { return };
+    let world = World::new();
+    let line = "setsid bash -c 'echo $$ > far; exec sleep 600' > /dev/null 2>&1 & \
+                while [ ! -s far ]; do sleep 0.01; done; exit 4";
+    let output = world.sandboxed(&world.order(layers), line).output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("what it left running was ended"), "{output:?}");
+    let far = std::fs::read_to_string(world.workspace.join("far")).unwrap();
+    assert!(!std::path::Path::new("/proc").join(far.trim()).exists(), "{far} lives");
+    let killed = world.sandboxed(&world.order(layers), "kill -9 $$").output().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&killed.status), Some(9));
+}
+
 #[test]
 fn killing_the_group_ends_what_left_it() {
     let Some(layers) = world::full() else { return };

@@ -219,6 +219,7 @@ impl World {
             outputs: Some(self.path("weft/outputs")),
             also_writable: vec![],
             also_unreadable: vec![],
+            also_protected: vec![],
         };
         places.policy(network, limits).resolved().unwrap()
     }

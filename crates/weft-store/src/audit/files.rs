@@ -52,7 +52,10 @@ impl Place {
             Err(error) => return Err(AuditError::io("reading", &self.folder, &error)),
         };
         let is_segment = |name: &str| name.starts_with("audit-") && name.ends_with(".jsonl");
-        let paths = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_segment));
+        // A pipe of such a name would keep whoever reads it waiting for ever.
+        let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+        let named = |entry: &fs::DirEntry| entry.file_name().to_str().is_some_and(is_segment);
+        let paths = entries.flatten().filter(|entry| named(entry) && is_file(entry));
         let mut segments: Vec<PathBuf> = paths.map(|entry| entry.path()).collect();
         segments.sort();
         Ok(segments)
@@ -69,11 +72,13 @@ impl Place {
     /// The head or the anchor, whether or not it can be believed.
     pub(super) fn statement(&self, purpose: Purpose) -> Result<Option<Statement>, AuditError> {
         let path = self.statement_file(purpose);
+        // One that cannot be read is one that cannot be believed.
+        let unbelievable = || Statement::new(purpose, "", 0, 0, "");
+        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Ok(Some(unbelievable()));
+        }
         match fs::read(&path) {
-            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).unwrap_or_else(|_| {
-                // One that cannot be read is one that cannot be believed.
-                Statement::new(purpose, "", 0, 0, "")
-            }))),
+            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).unwrap_or_else(|_| unbelievable()))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(AuditError::io("reading", &path, &error)),
         }
@@ -140,8 +145,9 @@ impl Place {
     }
 }
 
-/// Reads back from the end of a file until the last entry and the last signature are known.
-fn tail_of(path: &Path) -> Result<Option<Tail>, AuditError> {
+/// Shows `look` the last lines of a file, more and more of them until it has seen enough. It is
+/// told when these are all there are.
+fn from_the_end<T>(path: &Path, look: impl Fn(&[&str], bool) -> Option<T>) -> Result<Option<T>, AuditError> {
     let failed = |error: std::io::Error| AuditError::io("reading", path, &error);
     let mut file = File::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();
@@ -154,24 +160,30 @@ fn tail_of(path: &Path) -> Result<Option<Tail>, AuditError> {
         let text = String::from_utf8_lossy(&bytes);
         // The first line may be cut.
         let lines: Vec<&str> = text.lines().skip(usize::from(from > 0)).collect();
-        let last =
-            lines.iter().rev().filter(|line| !line.starts_with(SIGNATURE)).find_map(|line| Recorded::parse(line).ok());
+        let seen = look(&lines, from == 0);
+        if seen.is_some() || from == 0 {
+            return Ok(seen);
+        }
+        window = window.saturating_mul(4);
+    }
+}
+
+/// The last entry of a file, and how far its signatures reach.
+fn tail_of(path: &Path) -> Result<Option<Tail>, AuditError> {
+    from_the_end(path, |lines, is_all| {
+        let entries = || lines.iter().filter(|line| !line.starts_with(SIGNATURE));
+        let last = entries().rev().find_map(|line| Recorded::parse(line).ok())?;
         let signed = lines.iter().rev().find_map(|line| {
             let statement: Statement = serde_json::from_str(line.strip_prefix(SIGNATURE)?).ok()?;
             Some(statement.sequence_to)
         });
-        let first = || lines.iter().find_map(|line| Recorded::parse(line).ok()).map_or(1, |first| first.sequence);
-        match (last, signed) {
-            (Some(last), Some(_)) | (Some(last), None) if signed.is_some() || from == 0 => {
-                // A file begins only after the one before it was signed.
-                let signed_to = signed.unwrap_or_else(|| first().saturating_sub(1));
-                let (sequence, hash, timestamp) = (last.sequence, last.entry_hash, last.timestamp);
-                return Ok(Some(Tail { sequence, hash, timestamp, signed_to }));
-            }
-            _ if from == 0 => return Ok(None),
-            _ => window *= 4,
-        }
-    }
+        // A file begins only after the one before it was signed.
+        let before = || {
+            entries().find_map(|line| Recorded::parse(line).ok()).map_or(0, |first| first.sequence.saturating_sub(1))
+        };
+        let signed_to = signed.or_else(|| is_all.then(before))?;
+        Some(Tail { sequence: last.sequence, hash: last.entry_hash, timestamp: last.timestamp, signed_to })
+    })
 }
 
 /// The lines that follow entry `sequence`, and that entry's own, oldest first. All there are when
@@ -189,28 +201,15 @@ pub fn lines_from(segments: &[PathBuf], sequence: u64) -> Result<Vec<String>, Au
     Ok(lines)
 }
 
-/// A file's last lines, back to entry `sequence`.
+/// A file's last lines, back to entry `sequence`, or all of them when it is not found.
 fn end_of(path: &Path, sequence: u64) -> Result<Vec<String>, AuditError> {
-    let failed = |error: std::io::Error| AuditError::io("reading", path, &error);
-    let mut file = File::open(path).map_err(failed)?;
-    let length = file.metadata().map_err(failed)?.len();
-    let mut window = WINDOW;
-    loop {
-        let from = length.saturating_sub(window);
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(from)).map_err(failed)?;
-        (&mut file).take(length - from).read_to_end(&mut bytes).map_err(failed)?;
-        let text = String::from_utf8_lossy(&bytes);
-        // The first line may be cut.
-        let lines: Vec<&str> = text.lines().skip(usize::from(from > 0)).collect();
-        let is_it = |line: &&str| Recorded::parse(line).is_ok_and(|entry| entry.sequence == sequence);
+    let is_it = |line: &&str| Recorded::parse(line).is_ok_and(|entry| entry.sequence == sequence);
+    let end = from_the_end(path, |lines, is_all| {
         let found = (sequence > 0).then(|| lines.iter().rposition(is_it)).flatten();
-        match found {
-            Some(at) => return Ok(lines.iter().skip(at).map(|line| (*line).to_owned()).collect()),
-            None if from == 0 => return Ok(lines.iter().map(|line| (*line).to_owned()).collect()),
-            None => window *= 4,
-        }
-    }
+        let at = found.or(is_all.then_some(0))?;
+        Some(lines.iter().skip(at).map(|line| (*line).to_owned()).collect())
+    })?;
+    Ok(end.unwrap_or_default())
 }
 
 pub fn open_for_append(path: &Path) -> Result<File, AuditError> {

@@ -150,10 +150,10 @@ impl Opened {
         if start.0 > purged && !lines.iter().any(|line| is_entry(line, start.0, &start.1)) {
             self.findings.push(Finding::range(REWRITTEN, 1, start.0));
         }
-        if let Some((from, to)) = unsigned(&lines, start, key) {
-            let event = if is_old { UNVOUCHED } else { UNSIGNED };
-            self.findings.push(Finding::range(event, from, to));
-        }
+        let Unsigned { excused, bad } = unsigned(&lines, start, key, is_old);
+        let range = |event, lines: &[u64]| Some(Finding::range(event, *lines.iter().min()?, *lines.iter().max()?));
+        self.findings.extend(range(UNVOUCHED, &excused));
+        self.findings.extend(range(UNSIGNED, &bad));
         Ok(())
     }
 }
@@ -163,12 +163,20 @@ fn is_entry(line: &str, sequence: u64, hash: &str) -> bool {
         && hash_of_line(line).is_some_and(|real| real == hash)
 }
 
-/// The first and the last of the lines after `start` that neither bear a good signature nor are
-/// covered by one that follows.
-fn unsigned(lines: &[String], start: (u64, String), key: &Key) -> Option<(u64, u64)> {
+/// Lines that neither bear a good signature nor are covered by one that follows.
+struct Unsigned {
+    /// Those that a version wrote which did not sign each line.
+    excused: Vec<u64>,
+    bad: Vec<u64>,
+}
+
+/// Looks at the lines after `start`. A head of an older version excuses what that version wrote,
+/// and it wrote nothing after a line that bears a signature of its own.
+fn unsigned(lines: &[String], start: (u64, String), key: &Key, is_old: bool) -> Unsigned {
     let mut last = start.clone();
-    let mut open: Vec<(u64, String, Option<String>)> = Vec::new();
+    let mut open: Vec<OpenLine> = Vec::new();
     let mut bad: Vec<u64> = Vec::new();
+    let mut may_be_old = is_old;
     for line in lines {
         if let Some(text) = line.strip_prefix(SIGNATURE) {
             let statement: Option<Statement> = serde_json::from_str(text).ok();
@@ -182,21 +190,42 @@ fn unsigned(lines: &[String], start: (u64, String), key: &Key) -> Option<(u64, u
             continue;
         }
         let Ok(entry) = Recorded::parse(line) else { continue };
+        may_be_old &= entry.signature.is_none();
         if entry.sequence <= start.0 {
             continue;
         }
         let follows = entry.sequence == last.0 + 1 && entry.previous_hash == last.1;
         match hash_of_line(line) {
-            Some(hash) if follows && hash == entry.entry_hash => open.push((entry.sequence, hash, entry.signature)),
+            Some(hash) if follows && hash == entry.entry_hash => open.push(OpenLine::of(&entry, may_be_old)),
             Some(_) | None => bad.push(entry.sequence),
         }
         last = (entry.sequence, entry.entry_hash);
     }
-    let is_bad = |(_, hash, signature): &(u64, String, Option<String>)| {
-        !signature.as_ref().is_some_and(|signature| key.vouched(hash, signature))
-    };
-    bad.extend(open.iter().filter(|line| is_bad(line)).map(|(sequence, ..)| *sequence));
-    Some((*bad.iter().min()?, *bad.iter().max()?))
+    open.retain(|line| !line.is_signed(key));
+    let numbers = |excused: bool| open.iter().filter(move |line| line.may_be_old == excused).map(|line| line.sequence);
+    bad.extend(numbers(false));
+    Unsigned { excused: numbers(true).collect(), bad }
+}
+
+/// A line that no signature covers but, it may be, its own.
+pub struct OpenLine {
+    pub sequence: u64,
+    hash: String,
+    signature: Option<String>,
+    /// Whether a version may have written it that did not sign each line.
+    pub may_be_old: bool,
+}
+
+impl OpenLine {
+    pub fn of(entry: &Recorded, may_be_old: bool) -> Self {
+        let (hash, signature) = (entry.entry_hash.clone(), entry.signature.clone());
+        Self { sequence: entry.sequence, hash, signature, may_be_old }
+    }
+
+    /// Asked of the few lines at the end only: it takes much longer than a hash.
+    pub fn is_signed(&self, key: &Key) -> bool {
+        self.signature.as_ref().is_some_and(|signature| key.vouched(&self.hash, signature))
+    }
 }
 
 /// What a line says that a writer once found.

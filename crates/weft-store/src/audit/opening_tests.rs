@@ -147,15 +147,64 @@ fn what_was_done_is_still_seen_after_the_next_run() {
     });
 }
 
+/// A process that was killed after it had recorded a finding, at whatever moment, leaves a log of
+/// which nothing else is told than what was done.
+#[test]
+fn a_kill_after_a_finding_adds_no_false_one() {
+    let check = |what: &str, events: &[&str], change: &dyn Fn(&World)| {
+        let world = World::new();
+        world.write(0, 8);
+        world.write(8, 12);
+        change(&world);
+        let audit = Audit::open(world.place());
+        for number in 20..23 {
+            audit.record(entry(number));
+            audit.flush().unwrap();
+            // As a kill leaves it: nothing was signed at the end.
+            let killed = World::with_state(&world.state());
+            killed.write(30, 32);
+            let found = Audit::open(killed.place()).query(&Filter::default()).unwrap();
+            let found = found.iter().filter(|entry| entry.event_type.starts_with("audit."));
+            let found: Vec<&str> = found.map(|entry| entry.event_type.as_str()).collect();
+            assert_eq!(found, events, "{what}, killed after {number}: {:?}", killed.report());
+        }
+    };
+    check("cut", &[TRUNCATED], &|world| world.set_lines(&world.lines()[..4]));
+    check("rewritten", &[REWRITTEN], &|world| {
+        let mut lines = world.lines();
+        lines.retain(|line| line.starts_with(SIGNATURE));
+        lines.splice(1..1, forged(1, 12, String::new()));
+        world.set_lines(&lines);
+    });
+    check("a forged entry at the end", &[UNSIGNED], &|world| {
+        let mut lines = world.lines();
+        let last = Recorded::parse(lines.iter().rfind(|line| !line.starts_with(SIGNATURE)).unwrap()).unwrap();
+        lines.extend(forged(13, 14, last.entry_hash));
+        world.set_lines(&lines);
+    });
+    check("the last signature removed", &[SIGNATURE_LOST], &|world| {
+        let mut lines = world.lines();
+        lines.pop();
+        world.set_lines(&lines);
+    });
+    check("the head removed", &[HEAD_LOST], &|world| fs::remove_file(world.head()).unwrap());
+    check("the key removed", &[KEY_LOST], &|world| fs::remove_file(world.place().key).unwrap());
+    check("the log removed", &[REMOVED], &|world| fs::remove_dir_all(world.place().folder).unwrap());
+}
+
 #[test]
 fn what_is_doubted_is_not_signed_for() {
     let world = World::new();
     world.write(0, 5);
     world.set_lines(&forged(1, 5, String::new()));
     world.write(5, 8);
-    let signature = world.lines().pop().unwrap();
-    let statement: Statement = serde_json::from_str(signature.strip_prefix(SIGNATURE).unwrap()).unwrap();
-    assert_eq!((statement.sequence_from, statement.sequence_to), (6, 10), "two findings and the three new ones");
+    let lines = world.lines();
+    let statements = lines.iter().filter_map(|line| line.strip_prefix(SIGNATURE));
+    let covered: Vec<(u64, u64)> = statements
+        .map(|text| serde_json::from_str::<Statement>(text).unwrap())
+        .map(|statement| (statement.sequence_from, statement.sequence_to))
+        .collect();
+    assert_eq!(covered, [(6, 7), (8, 10)], "two findings at once, and then the three new ones");
 }
 
 #[test]
@@ -272,4 +321,79 @@ fn an_older_log_goes_on_and_what_nothing_vouched_for_is_counted_for_good() {
     assert!(report.is_valid() && report.unsigned == 2, "entries 4 and 5 stay unvouched: {report:?}");
     let found = Audit::open(world.place()).query(&Filter { action: Some(UNVOUCHED), ..Filter::default() }).unwrap();
     assert_eq!(found[0].details, Some(json!({ "from": 4, "to": 5 })));
+}
+
+/// A head of an older version, kept by somebody who has not the key, must not let in lines of
+/// theirs behind those that this version signed.
+#[test]
+fn an_old_head_excuses_nothing_that_follows_a_signed_line() {
+    let old_log = || {
+        let world = World::new();
+        fs::create_dir(world.place().folder).unwrap();
+        let (key, seed) = Key::make(&world.place().key).unwrap();
+        seed.save(&world.place().key).unwrap();
+        let lines = forged(1, 3, String::new());
+        let third = Recorded::parse(&lines[2]).unwrap();
+        fs::write(world.place().segment(1), lines.join("\n") + "\n").unwrap();
+        let head = Statement::new(Purpose::Head, "", 1, 3, &third.entry_hash).sign(&key);
+        world.place().set_statement(&head).unwrap();
+        (world, head)
+    };
+    let forge_on = |world: &World| {
+        let mut lines = world.lines();
+        let last = Recorded::parse(lines.iter().rfind(|line| !line.starts_with(SIGNATURE)).unwrap()).unwrap();
+        lines.extend(forged(last.sequence + 1, last.sequence + 2, last.entry_hash));
+        world.set_lines(&lines);
+    };
+    let check = |what: &str, world: &World| {
+        assert!(!world.report().is_valid(), "{what}: not seen at once");
+        world.write(20, 22);
+        let found = Audit::open(world.place()).query(&Filter { action: Some(UNSIGNED), ..Filter::default() }).unwrap();
+        assert_eq!(found.len(), 1, "{what}: {:?}", world.report());
+        assert!(!world.report().is_valid(), "{what}: forgotten");
+    };
+    let (world, head) = old_log();
+    world.write(4, 6);
+    world.place().set_statement(&head).unwrap();
+    forge_on(&world);
+    check("the old head put back", &world);
+
+    // Killed before this version set a head of its own.
+    let (world, head) = old_log();
+    let audit = Audit::open(world.place());
+    audit.record(entry(4));
+    audit.flush().unwrap();
+    let killed = World::with_state(&world.state());
+    killed.place().set_statement(&head).unwrap();
+    let lines = killed.lines();
+    assert!(lines.len() == 4 && lines[3].contains("signature"), "{lines:?}");
+    assert!(killed.report().is_valid(), "a kill alone is nothing: {:?}", killed.report());
+    forge_on(&killed);
+    check("forged after a kill", &killed);
+}
+
+/// Who reads a pipe that nobody writes to waits for ever, and so would every refusal that is recorded.
+#[test]
+fn pipes_in_the_place_of_files_hold_nobody_up() {
+    let pipe = |path: &std::path::Path| {
+        let _ = fs::remove_file(path);
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+    };
+    let world = World::new();
+    world.write(0, 3);
+    pipe(&world.place().segment(999));
+    world.write(3, 5);
+    let report = world.report();
+    assert!(report.is_valid() && report.entries == 5, "{report:?}");
+
+    pipe(&world.head());
+    assert!(!world.report().is_valid());
+    world.write(5, 6);
+    let report = world.report();
+    assert!(report.problems.iter().any(|problem| problem.detail.contains("head.json was missing")), "{report:?}");
+
+    let world = World::new();
+    world.write(0, 3);
+    pipe(&world.file());
+    assert!(!world.report().is_valid(), "the log is gone");
 }

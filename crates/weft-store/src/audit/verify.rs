@@ -7,7 +7,7 @@ use std::path::Path;
 use super::entry::{Recorded, hash_of_line};
 use super::files::SIGNATURE;
 use super::key::{Key, Purpose, Statement};
-use super::opening::{self, Told};
+use super::opening::{self, OpenLine, Told};
 use super::{AuditError, Place};
 
 /// More would not help anybody.
@@ -70,8 +70,10 @@ struct Check {
     signed_to: Option<u64>,
     /// The number of the first line there is.
     first: Option<u64>,
-    /// The lines since the last signature: their numbers, hashes and own signatures.
-    open: Vec<(u64, String, Option<String>)>,
+    /// The lines since the last signature.
+    open: Vec<OpenLine>,
+    /// Whether no line so far is of the version that signs each.
+    may_be_old: bool,
     /// Lines of which the log itself says that nothing vouched for them.
     unvouched: u64,
     /// Half a line at the very end, as a crash leaves it.
@@ -107,6 +109,7 @@ pub fn verify(place: &Place) -> Result<Report, AuditError> {
         signed_to: None,
         first: None,
         open: Vec::new(),
+        may_be_old: true,
         unvouched: 0,
         torn: None,
     };
@@ -230,7 +233,8 @@ impl Check {
             None => {}
         }
         self.first.get_or_insert(entry.sequence);
-        self.open.push((entry.sequence, entry.entry_hash.clone(), entry.signature));
+        self.may_be_old &= entry.signature.is_none();
+        self.open.push(OpenLine::of(&entry, self.may_be_old));
         self.last = Some((entry.sequence, entry.entry_hash));
     }
 
@@ -302,15 +306,15 @@ impl Check {
         self.report.unsigned += self.unvouched;
     }
 
-    /// Lines that only bear their own signature, beyond what the head vouches for.
+    /// Lines beyond what the head vouches for that bear no signature of their own.
     fn unsigned_after(&mut self, head_to: u64, is_old: bool) {
         let Some(key) = &self.key else { return };
-        let is_bad = |(sequence, hash, signature): &&(u64, String, Option<String>)| {
-            *sequence > head_to && !signature.as_ref().is_some_and(|signature| key.vouched(hash, signature))
-        };
-        let bad: Vec<u64> = self.open.iter().filter(is_bad).map(|(sequence, ..)| *sequence).collect();
-        // Older versions wrote lines that nothing vouched for until the next head.
-        if let (false, Some(first), Some(last)) = (is_old, bad.first(), bad.last()) {
+        // Older versions wrote lines that nothing vouched for until the next head, but none after a
+        // line that bears a signature of its own.
+        let is_excused = |line: &OpenLine| line.sequence <= head_to || (is_old && line.may_be_old);
+        let is_bad = |line: &&OpenLine| !is_excused(line) && !line.is_signed(key);
+        let bad: Vec<u64> = self.open.iter().filter(is_bad).map(|line| line.sequence).collect();
+        if let (Some(first), Some(last)) = (bad.first(), bad.last()) {
             let detail = format!("entries {first} to {last} at the end were not written by Weft: they are not signed");
             self.problem(ProblemKind::BadSignature, None, detail);
         }

@@ -254,7 +254,8 @@ impl Chain {
         let mut text = String::new();
         let at = entries.front().map_or_else(|| read_timestamp(&tail.timestamp), |entry| entry.at);
         let found: Vec<Entry> = self.found.iter().map(|found| told(at, found.event, found.details.clone())).collect();
-        for entry in found.iter().chain(entries) {
+        let total = found.len();
+        for (number, entry) in found.iter().chain(entries).enumerate() {
             let mut id = [0; 16];
             let _ = getrandom::fill(&mut id);
             let (at, sequence) = (entry.at, tail.sequence + 1);
@@ -264,7 +265,11 @@ impl Chain {
             text.push_str(&with_signature(&line, &self.key.vouch(&hash)));
             (tail.sequence, tail.hash) = (sequence, hash);
             tail.timestamp = super::entry::timestamp(at);
-            if tail.sequence - tail.signed_to >= SIGN_EVERY {
+            // What was found is signed at once. The head that follows says how far signatures
+            // reach, and must not say so of lines before that nobody signs for: after a kill their
+            // signature would be missed.
+            let ends_found = number + 1 == total;
+            if ends_found || tail.sequence - tail.signed_to >= SIGN_EVERY {
                 text.push_str(&signature(&tail, &self.key));
                 tail.signed_to = tail.sequence;
             }

@@ -4,6 +4,7 @@
 //! `read ~/notes/**`, `reach docs.rs`, `use mcp__github__*`. The longest that fits decides; of two equally long ones
 //! the stricter. Rules that forbid fit generously, rules that allow only exactly.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -245,6 +246,42 @@ fn has_in_order(simple: &Simple, words: &[String]) -> bool {
         })
 }
 
+/// Whether a pattern could fit something in a folder.
+fn is_about(glob: &GlobMatcher, folder: &Path) -> bool {
+    let pattern = glob.glob().glob();
+    let spelt_out = pattern.find(['*', '?', '[', '{']).and_then(|end| pattern.get(..end)).unwrap_or(pattern);
+    let certain = Path::new(spelt_out.rsplit_once('/').map_or("/", |(folder, _)| folder));
+    certain.starts_with(folder) || folder.starts_with(certain) || certain.as_os_str().is_empty()
+}
+
+/// The one path that a pattern stands for, if it is one.
+fn literal(pattern: &str) -> Option<PathBuf> {
+    let mut path = String::new();
+    let mut rest = pattern;
+    while let Some(letter) = rest.chars().next() {
+        let mut escape = rest.chars().skip(1);
+        let (letter, length) = match (letter, escape.next(), escape.next()) {
+            ('[', Some(letter), Some(']')) => (letter, letter.len_utf8() + 2),
+            ('*' | '?' | '[' | ']' | '{' | '}' | '\\', ..) => return None,
+            (letter, ..) => (letter, letter.len_utf8()),
+        };
+        path.push(letter);
+        rest = rest.get(length..)?;
+    }
+    Some(PathBuf::from(path))
+}
+
+/// Files and folders that rules forbid, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Forbidden {
+    pub unread: Vec<PathBuf>,
+    pub unwritten: Vec<PathBuf>,
+}
+
+/// So far a workspace is gone through for files that patterns are about, and so many are held.
+const MOST_LOOKED_AT: usize = 50_000;
+const MOST_FORBIDDEN: usize = 500;
+
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     /// Shared: a pattern takes room, above all once it was used, and a thousand sessions may have the same.
@@ -270,16 +307,65 @@ impl Rules {
     /// to be put to them.
     pub(crate) fn restrain_reading_in(&self, folder: &Path) -> bool {
         self.rules.iter().any(|rule| match (&rule.target, rule.decision) {
-            (Target::Read(glob), Decision::Ask | Decision::Deny) => {
-                let pattern = glob.glob().glob();
-                let spelt_out =
-                    pattern.find(['*', '?', '[', '{']).and_then(|end| pattern.get(..end)).unwrap_or(pattern);
-                let certain = Path::new(spelt_out.rsplit_once('/').map_or("/", |(folder, _)| folder));
-                certain.starts_with(folder) || folder.starts_with(certain) || certain.as_os_str().is_empty()
-            }
+            (Target::Read(glob), Decision::Ask | Decision::Deny) => is_about(glob, folder),
             (Target::Read(_), Decision::Allow)
             | (Target::Run { .. } | Target::Write(_) | Target::Reach { .. } | Target::Use(_), _) => false,
         })
+    }
+
+    /// What they forbid to read and to change, for those who cannot put each file to them.
+    pub(crate) fn forbidden(&self, workspace: &Path) -> Forbidden {
+        let mut forbidden = Forbidden::default();
+        let mut must_look = false;
+        for rule in self.rules.iter().filter(|rule| rule.decision == Decision::Deny) {
+            let (glob, list) = match &rule.target {
+                Target::Read(glob) => (glob, &mut forbidden.unread),
+                Target::Write(glob) => (glob, &mut forbidden.unwritten),
+                Target::Run { .. } | Target::Reach { .. } | Target::Use(_) => continue,
+            };
+            let pattern = glob.glob().glob();
+            match literal(pattern.strip_suffix("/**").unwrap_or(pattern)) {
+                Some(path) if !self.may_allow_in(&path) => list.push(path),
+                Some(_) | None => must_look = true,
+            }
+        }
+        if must_look {
+            self.look(workspace, &mut forbidden);
+        }
+        forbidden
+    }
+
+    /// Whether a rule that allows could be about something there.
+    fn may_allow_in(&self, folder: &Path) -> bool {
+        self.rules.iter().any(|rule| match (&rule.target, rule.decision) {
+            (Target::Read(glob) | Target::Write(glob), Decision::Allow) => is_about(glob, folder),
+            (Target::Read(_) | Target::Write(_), Decision::Ask | Decision::Deny)
+            | (Target::Run { .. } | Target::Reach { .. } | Target::Use(_), _) => false,
+        })
+    }
+
+    /// Goes through the workspace for files that patterns are about.
+    fn look(&self, workspace: &Path, forbidden: &mut Forbidden) {
+        let is_denied = |deed: Deed<'_>| self.decide(deed).is_some_and(|rule| rule.decision == Decision::Deny);
+        let (mut folders, mut looked_at) = (VecDeque::from([workspace.to_owned()]), 0);
+        while let Some(folder) = folders.pop_front() {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                looked_at += 1;
+                let (path, kind) = (entry.path(), entry.file_type());
+                if looked_at > MOST_LOOKED_AT || forbidden.unread.len() + forbidden.unwritten.len() >= MOST_FORBIDDEN {
+                    return;
+                }
+                let is_known = forbidden.unread.contains(&path);
+                match kind {
+                    Ok(kind) if kind.is_dir() && !is_known && entry.file_name() != ".git" => folders.push_back(path),
+                    Ok(kind) if !kind.is_file() || is_known => {}
+                    Ok(_) if is_denied(Deed::Read(&path)) => forbidden.unread.push(path),
+                    Ok(_) if forbidden.unwritten.iter().any(|held| path.starts_with(held)) => {}
+                    Ok(_) if is_denied(Deed::Write(&path)) => forbidden.unwritten.push(path),
+                    Ok(_) | Err(_) => {}
+                }
+            }
+        }
     }
 
     /// The rule that decides, if any fits.

@@ -116,3 +116,28 @@ fn the_rule_offered_covers_the_command_and_no_more_than_is_shown() {
         }
     }
 }
+
+/// What sandboxes hide and hold: whole folders where that is what is meant, else file by file.
+#[test]
+fn what_is_forbidden_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = folder.path().canonicalize().unwrap().join("a[b]{c}");
+    let files =
+        ["private/p", "vendor/keep/a", "vendor/mine/b", "sub/x.secret.py", "sub/y.py", "one", ".git/x.secret.py"];
+    for file in files {
+        std::fs::create_dir_all(workspace.join(file).parent().unwrap()).unwrap();
+        std::fs::write(workspace.join(file), "").unwrap();
+    }
+    let check = |list: &[(Decision, &str)], unread: &[&str], unwritten: &[&str]| {
+        let rules = list.iter().map(|(decision, text)| Rule::parse(*decision, text, &workspace).unwrap());
+        let found = Rules::new(rules.collect()).forbidden(&workspace);
+        let named = |names: &[&str]| names.iter().map(|name| workspace.join(name)).collect::<Vec<_>>();
+        assert_eq!(found, Forbidden { unread: named(unread), unwritten: named(unwritten) }, "{list:?}");
+    };
+    check(&[(Ask, "read private/**"), (Allow, "read private/**"), (Deny, "run rm"), (Deny, "reach x.com")], &[], &[]);
+    check(&[(Deny, "read private/**"), (Deny, "write vendor/")], &["private"], &["vendor"]);
+    check(&[(Deny, "read one"), (Deny, "write no/such/**")], &["one"], &["no/such"]);
+    check(&[(Deny, "read **/*.secret.py")], &["sub/x.secret.py"], &[]);
+    check(&[(Deny, "write vendor/**"), (Allow, "write vendor/mine/**")], &[], &["vendor/keep/a"]);
+    check(&[(Deny, "read private/**"), (Deny, "write **/p")], &["private"], &[]);
+}

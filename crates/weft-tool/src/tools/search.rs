@@ -114,7 +114,7 @@ fn search(context: &Context, input: Value, summary: &str) -> Result<Finished, St
         return Ok(Finished::interrupted(format!("{}[stopped here]", found.text), summary));
     }
     let mut finished = finish(&found, &base, &input.pattern, fallback, summary);
-    if let Some(note) = base.left_out(&avoided) {
+    for note in base.left_out(&avoided).into_iter().chain(base.kept_back()) {
         finished.output.text.push_str(&format!("\n{note}"));
     }
     Ok(finished)

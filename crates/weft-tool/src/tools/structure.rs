@@ -108,13 +108,16 @@ impl Query {
                 return Ok(true);
             }
             let path = entry.path();
-            if !is_file(&entry) || !base.may_show(&entry) {
+            if !is_file(&entry) {
                 continue;
             }
             let Some(language) = by_path(path).filter(|language| self.only.is_none_or(|only| only == *language)) else {
                 continue;
             };
             let Some(pattern) = self.compile(language) else { continue };
+            if !base.may_show(&entry) {
+                continue;
+            }
             let Some(text) = read(&mut opener, path) else { continue };
             if !visit(Source { path, text, language, pattern })? {
                 return Ok(false);

@@ -90,6 +90,7 @@ fn replace(context: &Context, input: Value, summary: &str) -> Result<Finished, S
     changes.make(&context.read_marks)?;
     let mut finished = changes.finish("Rewrote", "rewrite");
     finished.output.text.push_str(&format!("\n{}.", text::count(count, "match", "matches")));
+    finished.output.text.extend(base.kept_back().map(|note| format!("\n{note}")));
     finished.output.settled.clear();
     Ok(finished)
 }
@@ -119,7 +120,8 @@ fn changes(
         return Err(trouble.to_owned());
     }
     if changes.is_empty() {
-        return Err(format!("Nothing in `{}` matches, so nothing was changed.", base.name));
+        let note = base.kept_back().map(|note| format!(" {note}")).unwrap_or_default();
+        return Err(format!("Nothing in `{}` matches, so nothing was changed.{note}", base.name));
     }
     Ok((Changes::new(changes)?, count))
 }

@@ -105,11 +105,13 @@ fn search(context: &Context, input: Value, summary: &str) -> Result<Finished, St
     if matches == 0 {
         let files = text::count(files, "file", "files");
         let text = format!("Nothing matches in `{}` ({files} searched, without ignored ones).", base.name);
+        let text = base.kept_back().into_iter().fold(text, |text, note| format!("{text}\n{note}"));
         return Ok(Finished::ok(text, format!("{summary}, no match")));
     }
     if full {
         text.push_str("[there may be more: narrow the pattern or the path]\n");
     }
-    text.pop();
+    text.extend(base.kept_back());
+    let text = text.trim_end();
     Ok(Finished::ok(text, format!("{summary}, {}", text::count(matches, "match", "matches"))))
 }

@@ -3,12 +3,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ignore::{DirEntry, Walk, WalkBuilder};
 
 use crate::admit;
 use crate::path::{self, Located, is_secret, shown};
 use crate::permission::rules::{Decision, Deed, Rules};
+use crate::text;
 use crate::tool::Context;
 use crate::walking::{self, Avoided};
 
@@ -22,6 +24,14 @@ pub(super) struct Base {
     pub name: String,
     /// What files further in have to be put to one by one.
     held: Option<Held>,
+    kept_back: Arc<KeptBack>,
+}
+
+/// How many files a walk found and did not show, so that nobody takes them for searched.
+#[derive(Default)]
+struct KeptBack {
+    by_rule: AtomicUsize,
+    secret: AtomicUsize,
 }
 
 #[derive(Debug, Clone)]
@@ -55,7 +65,7 @@ impl Base {
         if !path.exists() {
             return Err(format!("There is no `{name}`. Use `list` to see what is there."));
         }
-        Ok(Self { path, relative_to, name, held: None })
+        Ok(Self { path, relative_to, name, held: None, kept_back: Arc::default() })
     }
 
     /// The same for a call that runs: what the path leads to now must be allowed too.
@@ -68,11 +78,36 @@ impl Base {
         Ok(base)
     }
 
-    /// Whether the content of something found may be shown. What was asked for by name was allowed by name.
+    /// Whether the content of something found may be shown. What was asked for by name was allowed by
+    /// name. To be asked once of each file, and last: what is kept back is counted.
     pub fn may_show(&self, entry: &DirEntry) -> bool {
         let relative = entry.path().strip_prefix(&self.path).unwrap_or(entry.path());
-        let is_let = || self.held.as_ref().is_none_or(|held| held.let_read(entry.path()));
-        entry.depth() == 0 || !is_secret(relative) && is_let()
+        if entry.depth() == 0 {
+            return true;
+        }
+        let count = if self.held.as_ref().is_some_and(|held| !held.let_read(entry.path())) {
+            &self.kept_back.by_rule
+        } else if is_secret(relative) {
+            &self.kept_back.secret
+        } else {
+            return true;
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        false
+    }
+
+    /// What the model is told of files that were found and not shown.
+    pub fn kept_back(&self) -> Option<String> {
+        let count = |count: &AtomicUsize| Some(count.load(Ordering::Relaxed)).filter(|count| *count > 0);
+        let were = |count: usize| {
+            format!("{} {}", text::count(count, "file", "files"), if count == 1 { "was" } else { "were" })
+        };
+        let by_rule =
+            count(&self.kept_back.by_rule).map(|count| format!("{} left out by the person's rules", were(count)));
+        let secret = count(&self.kept_back.secret)
+            .map(|count| format!("{} left out because keys are kept in files like that", were(count)));
+        let parts: Vec<String> = by_rule.into_iter().chain(secret).collect();
+        (!parts.is_empty()).then(|| format!("[{}]", parts.join("; ")))
     }
 
     /// The same names, but beginning at a folder further in.

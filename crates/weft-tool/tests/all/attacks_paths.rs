@@ -413,9 +413,36 @@ async fn what_a_rule_forbids_to_read_is_not_found_either() {
         ("search", json!({"pattern": "needle", "path": "open"})),
         ("structure_search", json!({"pattern": "needle = $X", "language": "python"})),
     ] {
+        let count = if input.get("path").is_some() { "1 file was" } else { "2 files were" };
         let text = world.ok(tool, input).await;
+        assert!(text.contains(&format!("[{count} left out by the person's rules]")), "{tool}: {text}");
         assert!(text.contains("open/plan.py"), "{tool}: {text}");
         assert!(!text.contains("private") && !text.contains("half"), "{tool}: {text}");
     }
     world.refused("search", json!({"pattern": "needle", "path": "private/plan.py"})).await;
+}
+
+/// Nobody may take for searched what was not: the answer counts what a rule or a name kept back, and
+/// only what the question was about.
+#[tokio::test]
+async fn a_search_says_what_it_kept_back() {
+    let mut world = World::new();
+    world.file("open.py", "other = 1\n");
+    world.file(".env", "needle=1\n");
+    world.file("keys/server.pem", "needle\n");
+    world.file("private/plan.py", "needle = 1\n");
+    let secret = "files were left out because keys are kept in files like that";
+    let text = world.ok("search", json!({"pattern": "needle"})).await;
+    assert!(text.contains("private/plan.py:1") && text.ends_with(&format!("[2 {secret}]")), "{text}");
+    world.deny("read private/**");
+    let text = world.ok("search", json!({"pattern": "needle"})).await;
+    let both = format!("\n[1 file was left out by the person's rules; 2 {secret}]");
+    assert!(text.starts_with("Nothing matches") && text.ends_with(&both), "{text}");
+    let text = world.ok("search", json!({"pattern": "needle", "glob": "open*"})).await;
+    assert!(!text.contains("left out"), "{text}");
+    let text = world.ok("structure_search", json!({"pattern": "needle = $X"})).await;
+    assert!(text.ends_with("\n[1 file was left out by the person's rules]"), "{text}");
+    let call = json!({"pattern": "needle = $X", "rewrite": "needle = 2", "path": "."});
+    let text = world.fails("structure_replace", call).await;
+    assert!(text.contains("left out by the person's rules"), "{text}");
 }

@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt as _;
 
 use serde_json::json;
 use weft_core::SessionId;
-use weft_engine::Home;
+use weft_engine::{Home, SharedRules};
 use weft_tool::process;
 use weft_tool::sandbox::{Held, Network, Plan, Sandbox, SandboxSettings, Setting};
 
@@ -17,14 +17,17 @@ use crate::{open, out};
 
 pub async fn run(command: SandboxCommand) -> anyhow::Result<Exit> {
     let home = Home::from_env();
-    let settings = open::settings(&home, &open::workspace()?)?.config.sandbox;
+    let config = open::settings(&home, &open::workspace()?)?.config;
+    let settings = config.sandbox;
     match command {
         SandboxCommand::Status { json } => Ok(status(&home.sandbox(settings), json)),
         SandboxCommand::Run { network, command } => {
             let network = network.unwrap_or_else(|| settings.network.clone());
             // Whoever asks for a sandbox by name is not to be served without one.
             let mode = if settings.mode == Setting::Required { Setting::Required } else { Setting::On };
-            execute(&home, SandboxSettings { mode, network, ..settings }, command).await
+            let sandbox = home.sandbox(SandboxSettings { mode, network, ..settings });
+            let rules = SharedRules::from(config.permissions).in_workspaces();
+            execute(&home, sandbox.held_to(rules), command).await
         }
     }
 }
@@ -71,8 +74,7 @@ fn network(network: &Network) -> String {
     }
 }
 
-async fn execute(home: &Home, settings: SandboxSettings, command: Vec<OsString>) -> anyhow::Result<Exit> {
-    let sandbox = home.sandbox(settings);
+async fn execute(home: &Home, sandbox: Sandbox, command: Vec<OsString>) -> anyhow::Result<Exit> {
     sandbox.support();
     let workspace = open::workspace()?;
     let session = SessionId::from_random(u64::from(std::process::id()));

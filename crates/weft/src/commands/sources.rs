@@ -8,9 +8,11 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use toml_edit::{DocumentMut, Item, Table};
+use weft_core::secret;
 use weft_engine::{Home, NetworkLog};
 use weft_mcp::config::{Origin, SourceTable};
 use weft_mcp::confine::Confinement;
+use weft_mcp::references::{self, Piece};
 use weft_mcp::sources::Source;
 use weft_mcp::trust::Trust;
 use weft_mcp::{SourceConfig, SourceError, Transport, files, naming};
@@ -114,6 +116,13 @@ pub fn add_from_browser(home: &Home, workspace: &Path, source: NewSource) -> any
 }
 
 fn write_down(home: &Home, workspace: &Path, trust: &Trust, source: NewSource, of_project: bool) -> anyhow::Result<()> {
+    if let Some(held) = source.env.iter().chain(&source.headers).find(|(name, value)| is_secret(name, value)) {
+        bail!(UsageError(format!(
+            "the value of `{0}` looks like a secret, and settings files are no place for one. Keep it in the vault, \
+             `weft sources secret NAME`, and write `{0}=vault:NAME` (or `Bearer vault:NAME`)",
+            held.0
+        )));
+    }
     let name = source.name;
     let mut words = source.command.into_iter();
     let table = SourceTable {
@@ -158,6 +167,17 @@ fn write_down(home: &Home, workspace: &Path, trust: &Trust, source: NewSource, o
     trust.allow(&config, config.confinement.clone(), given).context("the allowance cannot be kept")?;
     tell(&format!("Added `{0}` to `{1}`. Try it: `weft sources test {0}`", name, file.display()));
     Ok(())
+}
+
+/// Whether a value is itself what should be kept, and does not only say where that is.
+fn is_secret(name: &str, value: &str) -> bool {
+    let mut text = String::new();
+    for piece in references::pieces(value) {
+        if let Piece::Text(words) = piece {
+            text.push_str(words);
+        }
+    }
+    [format!("{name}: {text}"), format!("{name}={text}")].iter().any(|text| !secret::scan(text.as_bytes()).is_empty())
 }
 
 fn pairs(texts: &[String]) -> Result<BTreeMap<String, String>, UsageError> {

@@ -39,7 +39,9 @@ fn deeds_and_refusals_are_recorded_without_secrets() {
         assert!(events.contains(&wanted), "no {wanted} in {events:?}");
     }
     let written = world.weft(&["audit", "query", "--category", "file", "--target", "*.txt", "--format", "json"]);
-    assert_eq!(written.expect(0).events().len(), 2);
+    let written = written.expect(0).events();
+    let told: Vec<&str> = written.iter().map(|entry| entry["event_type"].as_str().unwrap()).collect();
+    assert_eq!(told, ["tool.started", "tool.ended", "files.changed"]);
     let denied = world.weft(&["audit", "query", "--outcome", "denied", "--severity", "security", "--format", "csv"]);
     denied.expect(0).says("tool.refused");
     world.weft(&["audit", "query", "--action", "shell"]).expect(0).says("cat a.txt");
@@ -89,6 +91,36 @@ fn tokens_for_the_server_are_recorded_by_name() {
     let told: Vec<_> = entries.iter().map(|entry| (&entry["event_type"], &entry["target"])).collect();
     assert_eq!(told, [(&json!("token.added"), &json!("phone")), (&json!("token.revoked"), &json!("phone"))]);
     assert!(!std::fs::read_to_string(log(&world)).unwrap().contains(&token));
+}
+
+/// Of a file that was written the log has the size and the hash, of a call all files it was about, and
+/// of a turn all files that it changed, whoever changed them.
+#[test]
+fn files_are_recorded_one_by_one() {
+    let files = json!([{"path": "a.txt", "content": "abc"}, {"path": "b.txt", "content": "b\n"}]);
+    let world = World::new(vec![
+        call("request_tools", json!({"names": ["batch_write", "delete"]})),
+        call("batch_write", json!({"files": files})),
+        call("shell", json!({"command": "echo c > c.txt; echo more >> b.txt"})),
+        call("delete", json!({"path": "a.txt"})),
+        text("done"),
+    ]);
+    std::fs::write(world.folder.path().join("d.txt"), "d\n").unwrap();
+    world.weft(&["run", "--mode", "auto", "go"]).expect(0);
+    let entries = world.weft(&["audit", "query", "--category", "file", "--format", "json"]).expect(0).events();
+    let ended = |tool: &str| {
+        let is_it = |entry: &&serde_json::Value| entry["action"] == tool && entry["event_type"] == "tool.ended";
+        entries.iter().find(is_it).unwrap_or_else(|| panic!("no {tool} in {entries:?}"))["details"].clone()
+    };
+    let both = ended("batch_write");
+    assert_eq!(both["targets"], json!(["a.txt", "b.txt"]));
+    let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(both["written"][0], json!({"path": "a.txt", "bytes": 3, "sha256": sha256}));
+    assert_eq!(ended("delete")["written"], json!([{"path": "a.txt", "gone": true}]));
+    let turn = entries.iter().find(|entry| entry["event_type"] == "files.changed").unwrap();
+    assert_eq!(turn["details"]["files"], json!([["created", "b.txt"], ["created", "c.txt"]]), "{turn}");
+    assert_eq!(turn["target"], "b.txt, c.txt");
+    world.weft(&["audit", "verify"]).expect(0);
 }
 
 /// What was answered, allowed and put back can be read from the entry alone.

@@ -35,6 +35,10 @@ fn a_job_runs_beside_the_turn_and_ends_with_weft() {
     assert!(results[3].starts_with("Job 1: runs since") && results[3].ends_with("went"), "{results:?}");
     exists(&world.folder.path().join("gone")).unwrap();
     wait_until("the job to be gone", || (!runs("sleep\0987")).then_some(()));
+    // Nor does what stood in for them stay in the person's folder.
+    for name in [".git", ".weft"] {
+        assert!(world.folder.path().join(name).symlink_metadata().is_err(), "`{name}` was left");
+    }
     let events = world.weft(&["run", "--continue", "--json", "and now?"]).expect(0).events();
     let said = said(&events);
     assert!(

@@ -206,6 +206,55 @@ fn a_command_reaches_a_server_that_runs_in_the_background() {
     assert!(told[1].contains("good morning"), "{told:?}");
 }
 
+/// A rule about files holds for programs too, whose lines do not say what they open; and git takes
+/// nothing that it cannot see for deleted.
+#[test]
+fn what_rules_forbid_to_read_or_change_is_held_in_commands() {
+    let look = "python3 -c \"print(open('private/plan').read())\"; grep -rs NEEDLE . ; cat half.secret.*; echo end";
+    // As it stands in a script, where the guard does not see what is opened.
+    let script = "import os\nname = 'fro' + 'zen'\n\
+                  deeds = [lambda: open(name + '/a', 'w'), lambda: os.remove(name + '/a'), \
+                  lambda: os.rename(name, 'moved'), lambda: open(name + '/new', 'w')]\n\
+                  for deed in deeds:\n    try:\n        deed()\n        print('DONE')\n\
+                  \u{20}   except OSError:\n        print('no')\nopen('free', 'w').write('more')\n";
+    let change = "python3 change.py";
+    let commit = "git commit -qam second; git show --stat --format=%s HEAD; echo end";
+    let world = World::new(vec![shell(look), shell(change), shell(commit), text("Done.")]);
+    if !is_complete(&world) {
+        return;
+    }
+    let files = [("private/plan", "NEEDLE\n"), ("half.secret.txt", "NEEDLE\n"), ("frozen/a", "old\n"), ("free", "")];
+    for (file, content) in files.into_iter().chain([("change.py", script)]) {
+        let path = world.folder.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    let first = [
+        &["init", "-q"][..],
+        &["config", "user.name", "a"],
+        &["config", "user.email", "a@b.c"],
+        &["add", "private", "frozen", "free"],
+        &["commit", "-qm", "first"],
+    ];
+    for words in first {
+        let mut git = std::process::Command::new("git");
+        assert!(git.args(words).current_dir(world.folder.path()).status().unwrap().success());
+    }
+    let home = world.home.path().join("weft");
+    std::fs::create_dir_all(&home).unwrap();
+    let rules = "[permissions]\ndeny = [\"read private/**\", \"read **/*.secret.*\", \"write frozen/**\"]\n";
+    std::fs::write(home.join("config.toml"), rules).unwrap();
+    let told = results(&world.weft(&["run", "--mode", "auto", "--json", "go"]).expect(0));
+    assert!(!told[0].contains("NEEDLE") && told[0].contains("end"), "{}", told[0]);
+    assert_eq!((told[1].as_str(), world.file("free").as_str()), ("no\nno\nno\nno", "more"));
+    assert_eq!(world.file("frozen/a"), "old\n");
+    let committed = told[2].contains("second\n") && told[2].contains("1 file changed");
+    assert!(committed && !told[2].contains("plan |"), "{}", told[2]);
+    assert_eq!(world.file("private/plan"), "NEEDLE\n");
+    let by_hand = world.weft(&["sandbox", "run", "--", "grep", "-rs", "NEEDLE", "."]);
+    assert!(!by_hand.stdout.contains("NEEDLE"), "{by_hand:?}");
+}
+
 /// Leaves a process that left its group, holds no pipe, and goes on making a file.
 const LEAVES_ONE: &str = "setsid bash -c 'while :; do touch beat; sleep 0.01; done' > /dev/null 2>&1 & \
                           while [ ! -e beat ]; do sleep 0.01; done";
@@ -224,6 +273,36 @@ fn what_a_command_leaves_running_ends_with_it() {
 
     world.weft(&["sandbox", "run", "--", "bash", "-c", LEAVES_ONE]).expect(0);
     assert_eq!(world.weft(&["sandbox", "run", "--", "bash", "-c", still]).expect(0).stdout, "gone\n");
+}
+
+/// Where there is no sandbox a process can leave its group too. The one that has left a job that is
+/// stopped, and heeds no signal but the last, ends as well.
+#[test]
+fn what_a_command_leaves_running_ends_with_it_without_a_sandbox_too() {
+    let still = "rm -f beat; sleep 0.3; [ -e beat ] && echo LIVES || echo gone";
+    let deaf = format!("trap '' INT TERM; {LEAVES_ONE}; wait");
+    let world = World::new(vec![
+        shell(LEAVES_ONE),
+        shell(still),
+        shell("sleep 60 & echo started"),
+        shell("exit 3"),
+        shell("kill -9 $$"),
+        call("shell", json!({"command": deaf, "background": true})),
+        shell("while [ ! -e beat ]; do sleep 0.01; done"),
+        call("jobs", json!({"action": "stop", "job": 1})),
+        shell(still),
+        text("Done."),
+    ]);
+    let home = world.home.path().join("weft");
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("config.toml"), "sandbox = \"off\"").unwrap();
+    let told = results(&world.weft(&["run", "--mode", "auto", "--json", "go"]).expect(0));
+    assert!(told[0].contains("what it left running was ended") && told[0].contains("`background`"), "{told:?}");
+    assert_eq!(told[1], "gone", "{told:?}");
+    assert!(told[2].starts_with("started\n[what it left running was ended"), "{told:?}");
+    assert_eq!((told[3].as_str(), told[4].as_str()), ("exit code 3", "killed by signal 9"));
+    assert!(told[7].contains("stopped"), "{told:?}");
+    assert_eq!(told[8], "gone", "{told:?}");
 }
 
 pub fn results(ran: &Ran) -> Vec<String> {

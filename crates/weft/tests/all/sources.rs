@@ -32,6 +32,22 @@ fn a_source_is_added_listed_tried_used_and_removed() {
     world.weft(&["sources", "list"]).expect(0).says("There are no sources here");
 }
 
+#[test]
+fn a_secret_is_not_written_into_the_settings() {
+    let world = World::new(vec![]);
+    let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let add = |more: &[&str]| {
+        let words = ["sources", "add", "hub", "--api", "https://api.example.com"];
+        world.weft(&words.iter().chain(more).copied().collect::<Vec<_>>())
+    };
+    for header in [format!("Authorization=Bearer {token}"), format!("X-Api-Key={token}")] {
+        add(&["--header", &header]).expect(2).says("looks like a secret").says("vault:NAME");
+    }
+    let file = world.home.path().join("weft/config.toml");
+    assert!(!std::fs::read_to_string(&file).unwrap_or_default().contains("a1B2c3"));
+    add(&["--header", "Authorization=Bearer vault:hub", "--header", "Accept=application/json"]).expect(0);
+}
+
 /// No session's log tells of calls that come from another program.
 #[test]
 fn what_another_program_is_refused_is_in_the_audit_log() {
