@@ -280,7 +280,10 @@ pub(crate) fn check(book: &Book, input: &Value) -> Result<Found, CorpusError> {
     // Two texts that say different things are for the person to know; they are no fault of the answer.
     let conflicts = verify::verify(&[], &sources(&mut named.chain(&beside)));
     let between = |check: &&verify::Check| check.axis == Axis::Contradiction && check.verdict == Verdict::Fails;
-    let conflicts: Vec<&verify::Check> = conflicts.checks.iter().filter(between).collect();
+    // Of two that were only found, neither bears on the answer.
+    let is_cited = |side: &verify::Evidence| cited.iter().any(|source| source.id == side.source);
+    let bears = |check: &&verify::Check| check.evidence.iter().any(is_cited);
+    let conflicts: Vec<&verify::Check> = conflicts.checks.iter().filter(between).filter(bears).collect();
     let question = input.get("question").and_then(Value::as_str).unwrap_or_default();
     let paragraphs = |ids: Vec<String>| ids.iter().filter_map(|id| book.get(id)).collect::<Vec<_>>();
     let cites = paragraphs(claims.iter().flat_map(|claim| claim.cites.iter().cloned()).collect());
