@@ -60,6 +60,22 @@ async fn talk(client: &reqwest::Client, url: &str, bodies: Vec<Bytes>) -> anyhow
     Ok(())
 }
 
+/// What single calls of this size take, one after the other over one connection, in milliseconds.
+pub async fn calls(url: &str, bytes: usize, count: usize) -> anyhow::Result<Vec<f64>> {
+    let (client, url) = (client()?, format!("{url}/v1/messages"));
+    let messages = [json!({"role": "user", "content": "x".repeat(bytes)})];
+    let body: Bytes = json!({"model": "m", "max_tokens": 100, "stream": true, "messages": messages}).to_string().into();
+    // The first one opens the connection.
+    talk(&client, &url, vec![body.clone()]).await?;
+    let mut times = Vec::with_capacity(count);
+    for _ in 0..count {
+        let started = Instant::now();
+        talk(&client, &url, vec![body.clone()]).await?;
+        times.push(started.elapsed().as_secs_f64() * 1_000.0);
+    }
+    Ok(times)
+}
+
 /// The conversation after so many rounds.
 fn body(round: usize) -> Bytes {
     let mut messages = vec![json!({"role": "user", "content": "Say hi, step by step."})];

@@ -136,3 +136,7 @@ fn main() -> anyhow::Result<()> {
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()
 }
+
+#[cfg(test)]
+#[path = "main_tests.rs"]
+mod tests;

@@ -1,15 +1,18 @@
 //! Research: how good the answers without a model are, how long one takes within the engine, and what
 //! the flow adds to each stage beside its model calls and tools.
 
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
 use crate::program::{Program, Site};
 use crate::report::{Line, Unit};
 use crate::script::{Script, Server};
 use crate::statistics::{median, p95};
+use crate::{bare, process};
 
 const QUESTION: &str =
     "Within how many days after the end of the keeping period shall the records owner delete records?";
@@ -18,6 +21,7 @@ const HELD_OUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../apps/research/ev
 const MODELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/models");
 const BEST: &str = "MiniLM";
 const RUNS: usize = 10;
+const BARE_CALLS: usize = 50;
 /// What the scripted model says to every stage: a plan and an answer in one.
 const SAID: &str = r#"{"sub_queries": [{"query": "deleting records after the keeping period"}, {"query": "duties of the records owner"}], "clarity_score": 0.9, "recommended_action": "proceed", "synthesis": "The records owner shall delete records within 60 days of the end of the keeping period (HHS 3.12).", "confidence": 0.9}"#;
 const MODEL_KEY: &str = "bench-key";
@@ -36,32 +40,48 @@ pub fn measure(weft: &Program, script: &Path, work: &Path) -> anyhow::Result<Vec
         lines.extend(quality(weft, &site, name)?);
     }
     // The sample corpus has been read by now.
-    let mut times = Vec::new();
-    for _ in 0..RUNS {
-        let events = research(weft, &site, &["--model", "offline/offline"], None)?;
-        times.push(span(&events, "flow_started", "flow_ended")?);
-    }
+    let offline = runs(weft, &site, &["--model", "offline/offline"], None)?;
+    let times: Vec<f64> = offline.iter().map(|run| run.millis).collect();
     lines.push(
         Line::new("research: an answer without a model, standard depth", Unit::Millis, median(&times))
             .goal(300.0)
-            .note(format!("by the log, 95 % within {}, {RUNS} runs", Unit::Millis.show(p95(&times)))),
-    );
-    let said = Script { rounds: 0, call: weft.call(), delay_ms: 0, text: Some(SAID) };
-    let server = Server::start(script, &said)?;
-    let mut own = Vec::new();
-    for _ in 0..RUNS {
-        let events = research(weft, &site, &["--yes"], Some(&server.url()))?;
-        own.push(per_stage(&events)?);
-    }
-    lines.push(
-        Line::new("research: the flow's own time per stage, scripted model", Unit::Millis, median(&own))
-            .goal(2.0)
             .note(format!(
-                "at most: with the scripted model, without tools; 95 % within {}, {RUNS} runs",
-                Unit::Millis.show(p95(&own))
+                "from its first event until its last is told, 95 % within {}, {RUNS} runs",
+                Unit::Millis.show(p95(&times))
             )),
     );
+    lines.push(own_time(weft, script, &site)?);
     Ok(lines)
+}
+
+/// The flow's own time for each stage: a run with a scripted model that answers at once, less what its
+/// tools took by their own account, and less what a bare client needs for as many calls of that size. All
+/// that is left is counted: the machine, commits to disk, prompts, functions, Weft's model client.
+fn own_time(weft: &Program, script: &Path, site: &Site) -> anyhow::Result<Line> {
+    let said = || Script { rounds: 0, call: weft.call(), delay_ms: 0, text: Some(SAID) };
+    let server = Server::start(script, &said())?;
+    let runs = runs(weft, site, &["--yes"], Some(&server.url()))?;
+    let stats = server.stop()?.stats;
+    // With the run before the measured ones.
+    let calls = stats.requests as f64 / (runs.len() + 1) as f64;
+    ensure!(calls >= 2.0, "the scripted model was asked {calls} times in a run");
+    let bytes = usize::try_from(stats.body_bytes / u64::try_from(stats.requests)?)?;
+    let server = Server::start(script, &said())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let bare = median(&runtime.block_on(bare::calls(&server.url(), bytes, BARE_CALLS))?);
+    let own = |run: &Recorded| (run.millis - run.tools - calls * bare).max(0.0) / run.stages as f64;
+    let own: Vec<f64> = runs.iter().map(own).collect();
+    let whole: Vec<f64> = runs.iter().map(|run| run.millis).collect();
+    let tools: Vec<f64> = runs.iter().map(|run| run.tools).collect();
+    let stages = runs.first().map_or(0, |run| run.stages);
+    let line = Line::new("research: the flow's own time per stage, scripted model", Unit::Millis, median(&own));
+    Ok(line.goal(2.0).note(format!(
+        "95 % within {}, {RUNS} runs of {} with {stages} stages, less {} in tools and {calls} calls of {} (a bare client's)",
+        Unit::Millis.show(p95(&own)),
+        Unit::Millis.show(median(&whole)),
+        Unit::Millis.show(median(&tools)),
+        Unit::Millis.show(bare),
+    )))
 }
 
 /// The embedding models whose packages are at hand (`make models`).
@@ -110,42 +130,50 @@ fn quality(weft: &Program, site: &Site, with: &str) -> anyhow::Result<Vec<Line>>
     Ok(lines)
 }
 
-/// Runs research and gives the events that it recorded.
-fn research(weft: &Program, site: &Site, options: &[&str], server: Option<&str>) -> anyhow::Result<Vec<Value>> {
+/// A run as it was seen from outside.
+struct Recorded {
+    /// From the time of its first event until its last was told.
+    millis: f64,
+    tools: f64,
+    stages: usize,
+}
+
+fn runs(weft: &Program, site: &Site, options: &[&str], server: Option<&str>) -> anyhow::Result<Vec<Recorded>> {
+    // One before, so that all that is kept between runs is there.
+    (0..=RUNS).map(|_| research(weft, site, options, server)).skip(1).collect()
+}
+
+/// Runs research. An event is told once it is on disk, and is timed when it is read here: the log has one
+/// time for all that happens between two calls, and none for what comes after the last of them.
+fn research(weft: &Program, site: &Site, options: &[&str], server: Option<&str>) -> anyhow::Result<Recorded> {
     let mut command = weft.start(site);
     command.args(["research", "--json"]).args(options).arg(QUESTION);
     if let Some(server) = server {
         command.env("ANTHROPIC_BASE_URL", server).env("ANTHROPIC_API_KEY", MODEL_KEY);
     }
-    let output = command.output()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let events: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    if events.is_empty() {
-        bail!("research recorded nothing: {}", String::from_utf8_lossy(&output.stderr));
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let mut events: Vec<(Value, f64)> = Vec::new();
+    for line in BufReader::new(child.stdout.take().context("it has no output")?).lines() {
+        let seen = process::now_micros() as f64 / 1_000.0;
+        events.extend(serde_json::from_str(&line?).ok().map(|event| (event, seen)));
     }
-    Ok(events)
-}
-
-fn at(event: &Value) -> f64 {
-    event.get("at").and_then(Value::as_f64).unwrap_or(0.0)
+    let mut said = String::new();
+    child.stderr.take().context("it has no errors")?.read_to_string(&mut said)?;
+    let status = child.wait()?;
+    ensure!(status.success(), "research ended with {status}: {said}");
+    recorded(&events)
 }
 
 fn is(event: &Value, kind: &str) -> bool {
     event.get("type").and_then(Value::as_str) == Some(kind)
 }
 
-fn span(events: &[Value], from: &str, to: &str) -> anyhow::Result<f64> {
-    let find = |kind: &str| events.iter().find(|event| is(event, kind)).map(at).context(format!("there is no {kind}"));
-    Ok(find(to)? - find(from)?)
-}
-
-/// The time of a run beside its tools, shared among its stages. The log has one time for all that happens
-/// between two calls, so what the flow computes is part of the call that follows; a tool tells its own
-/// time, and that of the scripted model is left in. So this is the most it can be.
-fn per_stage(events: &[Value]) -> anyhow::Result<f64> {
-    let whole = span(events, "flow_started", "flow_ended")?;
+fn recorded(events: &[(Value, f64)]) -> anyhow::Result<Recorded> {
+    let find = |kind: &str| events.iter().find(|(event, _)| is(event, kind)).context(format!("there is no {kind}"));
+    let began = find("flow_started")?.0.get("at").and_then(Value::as_f64).context("an event has no time")?;
+    let ended = find("flow_ended")?.1;
     let (mut tools, mut slowest) = (0.0, 0.0);
-    for event in events {
+    for (event, _) in events {
         if is(event, "stage_calls") || is(event, "stage_finished") {
             tools += std::mem::take(&mut slowest);
         }
@@ -154,6 +182,11 @@ fn per_stage(events: &[Value]) -> anyhow::Result<f64> {
             slowest = f64::max(slowest, event.get("millis").and_then(Value::as_f64).unwrap_or(0.0));
         }
     }
-    let stages = events.iter().filter(|event| is(event, "stage_finished")).count().max(1);
-    Ok((whole - tools).max(0.0) / stages as f64)
+    let stages = events.iter().filter(|(event, _)| is(event, "stage_finished")).count();
+    ensure!(stages > 0, "no stage was finished");
+    Ok(Recorded { millis: ended - began, tools, stages })
 }
+
+#[cfg(test)]
+#[path = "research_tests.rs"]
+mod tests;

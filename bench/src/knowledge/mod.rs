@@ -29,6 +29,8 @@ use crate::report::{Line, Unit};
 type Add<'a> = &'a mut dyn FnMut(Line) -> anyhow::Result<()>;
 
 #[derive(Args, Clone)]
+// Beside another struct of that name, clap refuses a second group `Options`.
+#[group(skip)]
 pub struct Options {
     /// A collection in the layout of BEIR
     #[arg(long, env = "WEFT_BEIR", default_value = "../shared/data/scifact")]

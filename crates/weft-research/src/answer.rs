@@ -30,6 +30,7 @@ pub fn answer(input: &Value) -> Value {
     let names: Vec<String> = all.iter().flat_map(|one| one.names.clone()).chain(named).collect();
     let missing = extract.and_then(|extract| extract.get("missing")).cloned().unwrap_or_else(|| json!([]));
     let nearest = extract.and_then(|extract| extract.get("nearest")).cloned().unwrap_or_else(|| json!([]));
+    let nowhere = extract.and_then(|extract| extract.get("nowhere")).cloned().unwrap_or_else(|| json!([]));
     json!({
         "synthesis": if answerable { text.as_str() } else { "" },
         "claims": claims,
@@ -41,6 +42,9 @@ pub fn answer(input: &Value) -> Value {
         "names": names,
         "missing": missing,
         "nearest": nearest,
+        "nowhere": nowhere,
+        "foreign": extract.and_then(|extract| extract.get("foreign")),
+        "unread": model.and_then(unread),
     })
 }
 
@@ -60,9 +64,24 @@ pub fn grammar(input: &Value) -> Grammar {
     }
 }
 
+/// Why nothing could be read of what a model wrote. Plain prose is read as it stands; JSON that is cut off
+/// or broken is not: what is left of it would look like an answer.
+pub fn unread(model: &Value) -> Option<&'static str> {
+    let text = model.get("raw_text")?.as_str().unwrap_or_default();
+    if model.get("truncated").and_then(Value::as_bool) == Some(true) {
+        return Some("was cut off at the longest that the model may write");
+    }
+    let broken =
+        text.trim_start().starts_with(['{', '[']) || text.contains("```json") || text.contains("\"synthesis\"");
+    (broken || text.trim().is_empty()).then_some("is not valid JSON")
+}
+
 /// What a model wrote, with its findings and conclusions as parts of it: they are checked like the
 /// rest.
 fn written(model: &Value) -> String {
+    if unread(model).is_some() {
+        return String::new();
+    }
     let text = ["synthesis", "answer", "raw_text", "text"].iter().find_map(|key| model.get(key)?.as_str());
     let mut text = text.unwrap_or_default().trim().to_owned();
     if text.is_empty() {

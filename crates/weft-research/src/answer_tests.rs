@@ -85,7 +85,29 @@ fn a_sentence_without_a_source_goes_back_and_is_marked_at_last() {
     // Only such sentences: there is no answer to show, and it is sent back all the same.
     let none = written("Everybody knows this.");
     assert_eq!((none.judged["needs_repair"].clone(), none.judged["status"].clone()), (json!(true), json!("failed")));
-    assert!(none.document.contains("do not answer") && !none.document.contains("Everybody"), "{}", none.document);
+    assert!(none.document.contains("No answer can be shown: what was written does not hold"), "{}", none.document);
+    assert!(!none.document.contains("Everybody") && !none.document.contains("do not answer"), "{}", none.document);
+}
+
+#[test]
+fn what_cannot_be_read_goes_back_and_is_never_taken_for_an_answer() {
+    let cut = "{\"synthesis\": \"The records owner shall keep employee files for six years (HHS 3.8).";
+    for (model, why) in [
+        (json!({ "raw_text": cut, "truncated": true }), "was cut off at the longest"),
+        (json!({ "raw_text": cut }), "is not valid JSON"),
+    ] {
+        let made = made(model);
+        assert_eq!(
+            (made.judged["needs_repair"].clone(), made.judged["status"].clone()),
+            (json!(true), json!("failed"))
+        );
+        assert!(made.judged["feedback"].as_str().unwrap().contains(why), "{}", made.judged);
+        assert!(made.document.contains("No answer can be shown: what the model wrote"), "{}", made.document);
+        assert!(made.document.contains(why) && !made.document.contains("synthesis"), "{}", made.document);
+        assert!(!made.document.contains("do not answer"), "nobody knows that: {}", made.document);
+    }
+    // Prose instead of JSON is an answer like any other.
+    assert!(made(json!({ "raw_text": GOOD })).document.contains("six years (HHS 3.8)."));
 }
 
 #[test]

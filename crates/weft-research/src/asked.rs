@@ -11,9 +11,30 @@ pub enum Wanted {
 
 const UNITS: [&str; 9] = ["second", "minute", "hour", "day", "night", "week", "month", "quarter", "year"];
 const NUMBERS: &str = " one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty ninety hundred thousand half several ";
+const COUNTED: [(&str, &str); 18] = [
+    ("one", "1"),
+    ("two", "2"),
+    ("three", "3"),
+    ("four", "4"),
+    ("five", "5"),
+    ("six", "6"),
+    ("seven", "7"),
+    ("eight", "8"),
+    ("nine", "9"),
+    ("ten", "10"),
+    ("eleven", "11"),
+    ("twelve", "12"),
+    ("fifteen", "15"),
+    ("twenty", "20"),
+    ("thirty", "30"),
+    ("forty", "40"),
+    ("sixty", "60"),
+    ("ninety", "90"),
+];
+const CURRENCIES: [&str; 7] = ["euro", "dollar", "pound", "franc", "eur", "usd", "percent"];
 /// What makes a time of a unit: `every month`, `once a year`, `the same day`.
 const OF_A_UNIT: &str = " every each once twice per a next same last end ";
-const TIMES: &str = " hourly daily weekly monthly quarterly yearly annual annually immediately until january february march april june july august september october november december ";
+const TIMES: &str = " times twice whenever hourly daily weekly monthly quarterly yearly annual annually immediately until january february march april june july august september october november december ";
 const MONEY: &str = " euro euros dollar dollars pound pounds franc francs percent cent cents free eur usd gbp chf ";
 const PAYING: &str = " pay pays paid cost costs charge charges fee price spend ";
 
@@ -68,6 +89,38 @@ impl Wanted {
     }
 }
 
+impl Wanted {
+    /// The periods or amounts of a text: how many, of which unit. Nothing of what cannot be compared.
+    pub fn quantities(self, text: &str) -> Vec<(String, &'static str)> {
+        let trimmed = text.split_whitespace().map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()));
+        let words: Vec<String> = trimmed.map(|word| word.replace(',', "").to_lowercase()).collect();
+        let mut found = Vec::new();
+        for (place, word) in words.iter().enumerate() {
+            let single = word.strip_suffix('s').unwrap_or(word);
+            let unit = match self {
+                Self::Time => UNITS.iter().find(|unit| **unit == single),
+                Self::Money => CURRENCIES.iter().find(|unit| **unit == single),
+                Self::Number => None,
+            };
+            // "five working days"
+            let before = words.get(place.saturating_sub(2)..place).unwrap_or_default();
+            if let Some((unit, number)) = unit.zip(before.iter().rev().find_map(|word| number(word))) {
+                found.push((number, *unit));
+            }
+        }
+        found
+    }
+}
+
+/// A number as digits, however it is written.
+fn number(word: &str) -> Option<String> {
+    if word.starts_with(|letter: char| letter.is_ascii_digit()) {
+        return Some(word.to_owned());
+    }
+    let place = COUNTED.iter().position(|(name, _)| *name == word)?;
+    COUNTED.get(place).map(|(_, value)| (*value).to_owned())
+}
+
 fn words(text: &str) -> Vec<String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
@@ -77,7 +130,7 @@ fn is_in(list: &str, word: &str) -> bool {
     list.contains(&format!(" {word} "))
 }
 
-fn is_unit(word: &str) -> bool {
+pub fn is_unit(word: &str) -> bool {
     UNITS.contains(&word.strip_suffix('s').unwrap_or(word))
 }
 

@@ -21,10 +21,24 @@ fn a_text_has_such_an_answer_or_not() {
     check(Wanted::Time, "within five working days of the decision", true);
     check(Wanted::Time, "The board meets once a quarter.", true);
     check(Wanted::Time, "It is told at once.", true);
+    check(Wanted::Time, "The bell is rung three times whenever a ship enters.", true);
     check(Wanted::Time, "The day on which the file is closed is in the schedule, see 3.8.", false);
     check(Wanted::Time, "Its file is kept as 3.8 says.", false);
     check(Wanted::Money, "0.32 euros for each kilometre", true);
     check(Wanted::Money, "It reports an incident within 24 hours.", false);
     check(Wanted::Number, "Three quotes are needed.", true);
     check(Wanted::Number, "Quotes are needed.", false);
+}
+
+#[test]
+fn periods_and_amounts_are_read_however_they_are_written() {
+    let check = |wanted: Wanted, text: &str, expected: &[(&str, &str)]| {
+        let found = wanted.quantities(text);
+        let found: Vec<(&str, &str)> = found.iter().map(|(number, unit)| (number.as_str(), *unit)).collect();
+        assert_eq!(found, expected, "{text}");
+    };
+    check(Wanted::Time, "within five working days, or 72 hours.", &[("5", "day"), ("72", "hour")]);
+    check(Wanted::Money, "It costs 2,000 euros (or 4.50 euros).", &[("2000", "euro"), ("4.50", "euro")]);
+    check(Wanted::Time, "the day on which it ends", &[]);
+    check(Wanted::Number, "three quotes", &[]);
 }

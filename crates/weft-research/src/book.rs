@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use weft_knowledge::{Knowledge, KnowledgeError};
 
 use crate::corpora::Corpus;
+use crate::synonyms;
 
 /// How far a text can be relied on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -153,7 +154,7 @@ impl Book {
     /// word by chance would else stand before the one that means it. What a fitting paragraph refers to
     /// fits too: a guide says in the asker's words what the text that it refers to says in its own.
     pub fn search(&self, query: &str, limit: usize) -> Result<Vec<(&Paragraph, f32)>, KnowledgeError> {
-        let Looked { words, meaning } = self.look(query)?;
+        let Looked { words, meaning } = self.look(query, true)?;
         let (share, referred) = if meaning.is_empty() { (1.0, REFERRED_BY_WORDS) } else { (WORDS, REFERRED) };
         let words = compared_with_best(words);
         let mut own = compared_with_usual(meaning);
@@ -178,7 +179,7 @@ impl Book {
 
     /// How alike each paragraph is to a text: in meaning, or in words where no model knows meanings.
     pub fn likeness(&self, text: &str) -> Result<Likeness<'_>, KnowledgeError> {
-        let Looked { words, meaning } = self.look(text)?;
+        let Looked { words, meaning } = self.look(text, false)?;
         let by_id = |scores: HashMap<usize, f32>| -> HashMap<&str, f32> {
             let known = scores.into_iter().filter_map(|(index, score)| Some((self.paragraphs.get(index)?, score)));
             known.map(|(paragraph, score)| (paragraph.id.as_str(), score)).collect()
@@ -189,13 +190,24 @@ impl Book {
         Ok(Likeness::Meaning(by_id(compared_with_usual(meaning))))
     }
 
-    fn look(&self, text: &str) -> Result<Looked, KnowledgeError> {
+    /// `with_others`: also what has other words for the same thing, which is good for finding and too little
+    /// for an answer.
+    fn look(&self, text: &str, with_others: bool) -> Result<Looked, KnowledgeError> {
         let mut looked = Looked::default();
         // Words such as "how" and "shall" are in every paragraph by chance.
         let telling: Vec<&str> = text.split_whitespace().filter(|word| !stems(word).is_empty()).collect();
         let telling = if telling.is_empty() { text.to_owned() } else { telling.join(" ") };
+        let other = if with_others { self.other_words(text) } else { String::new() };
+        let mut others: HashMap<usize, f32> = HashMap::new();
         for (folder, knowledge) in self.parts.iter().enumerate() {
             let lists = knowledge.lists(&telling, text, MOST_LOOKED_AT)?;
+            if lists.meaning.is_empty() && !other.is_empty() {
+                for found in knowledge.lists(&other, &other, MOST_LOOKED_AT)?.words {
+                    let Some(index) = self.at(folder, &found.path, found.line) else { continue };
+                    let score = others.entry(index).or_insert(f32::MIN);
+                    *score = score.max(found.score);
+                }
+            }
             for (list, best) in [(lists.words, &mut looked.words), (lists.meaning, &mut looked.meaning)] {
                 for found in list {
                     // A heading stands for what is under it.
@@ -205,7 +217,23 @@ impl Book {
                 }
             }
         }
+        for (index, score) in others {
+            *looked.words.entry(index).or_default() += OTHER_WORDS * score;
+        }
         Ok(looked)
+    }
+
+    /// What the corpus may call what a text speaks of.
+    fn other_words(&self, text: &str) -> String {
+        let asked = stems(text);
+        let mut words: Vec<&str> = Vec::new();
+        for other in asked.iter().flat_map(|stem| synonyms::others(stem)) {
+            let stem = stems(other).pop();
+            if stem.is_some_and(|stem| self.knows(&stem) && !asked.contains(&stem)) && !words.contains(other) {
+                words.push(other);
+            }
+        }
+        words.join(" ")
     }
 
     /// The paragraphs whose numbers a question gives.
@@ -284,8 +312,10 @@ const MOST_LOOKED_AT: usize = 5_000;
 /// How much words count beside meaning, and of how a paragraph fits, how much counts for what it refers to:
 /// where meaning is known, and where only words are. Chosen on the dev half of `apps/research/eval`.
 const WORDS: f32 = 0.1;
-const REFERRED: f32 = 0.5;
+const REFERRED: f32 = 0.4;
 const REFERRED_BY_WORDS: f32 = 0.2;
+/// How much other words for the same thing count beside the question's own.
+const OTHER_WORDS: f32 = 0.5;
 
 /// How alike paragraphs are to a text, by their ids.
 pub enum Likeness<'a> {
@@ -323,7 +353,7 @@ fn best_first(scores: &HashMap<usize, f32>) -> Vec<usize> {
 }
 
 /// Words that say nothing about what a sentence is about.
-const COMMON: &str = " a about above after again all also am an and any are as at be been before being below between both but by can could did do does doing down during each few for from further had has have having he her here hers him his how i if in into is it its just me more most must my no nor not now of off on once only or other our out over own same shall she should so some such than that the their them then there these they this those through to too under until up very was we were what when where which while who whom whose why will with would you your may might much many long often within without upon per anyone anybody someone somebody something anything thing things get gets got go goes need needs want wants happen happens say says said tell tells know let make makes made take takes use uses used one two ";
+const COMMON: &str = " a about above after again all also am an and any are as at be been before being below between both but by can could did do does doing down during each few for from further had has have having he her here hers him his how i if in into is it its just me more most must my no nor not now of off on once only or other our out over own same shall she should so some such than that the their them then there these they this those through to too under until up very was we were what when where which while who whom whose why will with would you your may might much many long often within without upon per anyone anybody someone somebody something anything thing things get gets got go goes need needs want wants happen happens say says said tell tells know let make makes made take takes use uses used one two ll ve re d s t m don doesn didn isn aren wasn weren haven hasn hadn won wouldn couldn shouldn mustn needn ";
 
 /// The telling words of a text, by their stems.
 pub fn stems(text: &str) -> Vec<String> {

@@ -67,8 +67,10 @@ pub fn calibrated(input: &Value) -> Value {
     let inner = answer.map(|answer| {
         ["websearch_calibration", "calibration"].iter().find_map(|key| answer.get(key)).unwrap_or(answer)
     });
+    let unread = answer.is_some_and(|answer| answer.get("raw_text").is_some());
     let status = match (succeeded, results.len(), inner) {
         (0, ..) => "failed",
+        (_, 1.., _) if unread => "unread",
         (_, 0, _) | (_, _, None) => "nothing",
         _ => "calibrated",
     };

@@ -30,6 +30,9 @@ const LEAST_OF_BEST: f32 = 0.95;
 /// What is referred to has to speak of at least so much of what the referring paragraph has of the question.
 const LEAST_SHARE: f32 = 0.5;
 const MOST_SENTENCES: usize = 3;
+/// From this share of words on that the corpus never uses, a question is about something else.
+const FOREIGN: f32 = 0.6;
+const MOST_NOWHERE: usize = 8;
 const CANDIDATES: usize = 30;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,6 +53,10 @@ pub struct Extract {
     pub quotes: Vec<Quote>,
     /// The paragraphs that come nearest, for who wants to look.
     pub nearest: Vec<String>,
+    /// Words of the question that no paragraph of the corpus has.
+    pub nowhere: Vec<String>,
+    /// So much of the question is nowhere that it is about something else than the corpus.
+    pub foreign: bool,
 }
 
 /// `ids`: where to look; empty for the whole corpus.
@@ -59,7 +66,7 @@ pub fn extract(book: &Book, question: &str, ids: &[String], most: usize) -> Resu
     if !named.is_empty() {
         let quotes = named.iter().flat_map(|paragraph| quotes(book, paragraph, &asked)).collect();
         let nearest = named.iter().map(|paragraph| paragraph.cite.clone()).collect();
-        return Ok(Extract { answerable: true, covered: 1.0, missing: Vec::new(), quotes, nearest });
+        return Ok(Extract { answerable: true, covered: 1.0, quotes, nearest, ..Extract::default() });
     }
     let candidates: Vec<&Paragraph> = if ids.is_empty() {
         book.search(question, CANDIDATES)?.into_iter().map(|(paragraph, _)| paragraph).collect()
@@ -79,7 +86,8 @@ pub fn extract(book: &Book, question: &str, ids: &[String], most: usize) -> Resu
     let Some(best) = answering.first().map(|(_, best)| *best).filter(|best| *best >= least) else {
         let said: Vec<String> = fitting.first().map(|(paragraph, _)| stems(&whole(paragraph))).unwrap_or_default();
         let missing = asked.iter().filter(|stem| !said.contains(stem)).cloned().collect();
-        return Ok(Extract { covered: fit.covered(&said), missing, nearest, ..Extract::default() });
+        let (nowhere, foreign) = (nowhere(book, question), fit.unknown >= FOREIGN);
+        return Ok(Extract { covered: fit.covered(&said), missing, nearest, nowhere, foreign, ..Extract::default() });
     };
     let chosen: Vec<&Paragraph> = answering
         .iter()
@@ -87,10 +95,18 @@ pub fn extract(book: &Book, question: &str, ids: &[String], most: usize) -> Resu
         .take(most.max(1))
         .map(|(paragraph, _)| *paragraph)
         .collect();
+    let chosen = fit.with_primary(chosen, question);
     let said: Vec<String> = chosen.iter().flat_map(|paragraph| stems(&whole(paragraph))).collect();
     let missing: Vec<String> = asked.iter().filter(|stem| !said.contains(stem)).cloned().collect();
     let quotes = chosen.iter().flat_map(|paragraph| quotes(book, paragraph, &asked)).collect();
-    Ok(Extract { answerable: true, covered: fit.covered(&said), missing, quotes, nearest })
+    Ok(Extract { answerable: true, covered: fit.covered(&said), missing, quotes, nearest, ..Extract::default() })
+}
+
+/// The telling words of a question, as they stand there, that the corpus never uses.
+fn nowhere(book: &Book, question: &str) -> Vec<String> {
+    let words = question.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_unknown = |word: &&str| stems(word).first().is_some_and(|stem| !book.knows(stem));
+    unique(words.filter(is_unknown).take(MOST_NOWHERE).map(str::to_owned).collect())
 }
 
 /// How well paragraphs fit a question.
@@ -148,9 +164,33 @@ impl<'a> Fit<'a> {
         told.0
     }
 
+    /// A guide explains and the text that it refers to decides: what it speaks of the same thing is quoted too.
+    fn with_primary(&self, chosen: Vec<&'a Paragraph>, question: &str) -> Vec<&'a Paragraph> {
+        let wanted = wanted(question);
+        let mut all: Vec<&Paragraph> = Vec::new();
+        for paragraph in &chosen {
+            let least = LEAST_SHARE * self.words_of(paragraph);
+            let decides = |target: &&Paragraph| {
+                target.tier == Tier::Primary
+                    && self.words_of(target) >= least
+                    && wanted.is_none_or(|wanted| wanted.is_in(&target.text))
+            };
+            let guide = paragraph.tier == Tier::Guide;
+            let texts = self.book.refers_to(paragraph).filter(|target| guide && decides(target));
+            for one in texts.chain(std::iter::once(*paragraph)) {
+                if !all.iter().any(|known| known.id == one.id) {
+                    all.push(one);
+                }
+            }
+        }
+        all
+    }
+
     /// Those that can answer, best first: what has what is asked for, or else what it refers to.
     fn answering(&self, fitting: &[(&'a Paragraph, f32)], question: &str) -> Vec<(&'a Paragraph, f32)> {
-        let Some(wanted) = wanted(question) else { return fitting.to_vec() };
+        let Some(wanted) = wanted(question) else {
+            return fitting.to_vec();
+        };
         let mut answering: Vec<(&Paragraph, f32)> = Vec::new();
         for (paragraph, score) in fitting {
             let least = LEAST_SHARE * self.words_of(paragraph);
@@ -196,14 +236,20 @@ fn quotes(book: &Book, paragraph: &Paragraph, asked: &[String]) -> Vec<Quote> {
         text: text.trim().to_owned(),
     };
     let (prose, table) = split_table(&paragraph.text);
-    let all: Vec<&str> = sentences(prose).into_iter().filter(|text| text.chars().any(char::is_alphanumeric)).collect();
+    let weight = |text: &str| {
+        let words = stems(text);
+        asked.iter().filter(|stem| words.contains(stem)).map(|stem| book.weight(stem)).sum::<f32>()
+    };
+    let mut all: Vec<&str> =
+        sentences(prose).into_iter().filter(|text| text.chars().any(char::is_alphanumeric)).collect();
+    // A numbered paragraph is one rule and is kept together. What has no number may be several paragraphs in
+    // one, and those that say nothing of what was asked are no part of the answer.
+    if paragraph.id.contains('#') && all.iter().any(|text| weight(text) > 0.0) {
+        all.retain(|text| weight(text) > 0.0);
+    }
     let mut quotes: Vec<Quote> = if all.len() <= MOST_SENTENCES {
         all.iter().map(|text| quote(text)).collect()
     } else {
-        let weight = |text: &str| {
-            let words = stems(text);
-            asked.iter().filter(|stem| words.contains(stem)).map(|stem| book.weight(stem)).sum::<f32>()
-        };
         let mut ranked: Vec<(usize, f32)> = all.iter().map(|text| weight(text)).enumerate().collect();
         ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
         let mut kept: Vec<usize> = ranked.into_iter().take(MOST_SENTENCES).map(|(place, _)| place).collect();

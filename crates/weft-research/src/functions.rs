@@ -45,7 +45,10 @@ fn brief(input: &Value) -> Value {
     match answer.filter(|answer| !answer.trim().is_empty()) {
         Some(answer) => text.push_str(&format!("Findings: {}\n", escape(&at_word(answer, LONGEST)))),
         None if partial => text.push_str("The run was left before it had an answer.\n"),
-        None => text.push_str("The documents do not answer it.\n"),
+        None if output.pointer("/verification/status").and_then(Value::as_str) == Some("failed") => {
+            text.push_str("No answer held against the documents.\n");
+        }
+        None => text.push_str("No answer was found in the documents.\n"),
     }
     if let Some(status) = output.pointer("/verification/status").and_then(Value::as_str) {
         text.push_str(&format!("Verification: {status}\n"));

@@ -57,14 +57,20 @@ pub fn judge(input: &Value) -> Value {
             .iter()
             .map(|text| format!("- \"{text}\": it has no citation. Say which paragraph says it, or leave it out.")),
     );
+    let unread = input.pointer("/answer/unread").and_then(Value::as_str);
+    feedback.extend(unread.map(|why| {
+        format!(
+            "- Nothing of it could be read: the answer {why}. Write one whole JSON object, and a shorter synthesis."
+        )
+    }));
     feedback.truncate(MOST_FEEDBACK);
-    let passed = passed && uncited.is_empty() && unknown.is_empty();
-    let needs_repair = (answerable || !uncited.is_empty()) && !passed;
+    let passed = passed && uncited.is_empty() && unknown.is_empty() && unread.is_none();
+    let needs_repair = (answerable || !uncited.is_empty() || unread.is_some()) && !passed;
     // Quotes cannot be written better; what does not hold is left out of them.
     let extractive = input.pointer("/answer/extractive").and_then(Value::as_bool).unwrap_or(false);
     let feedback = if needs_repair && !extractive { feedback.join("\n") } else { String::new() };
     let status = match (answerable, passed) {
-        (false, _) if uncited.is_empty() => "no_answer",
+        (false, _) if uncited.is_empty() && unread.is_none() => "no_answer",
         (false, _) => "failed",
         (true, true) => "passed",
         (true, false) => "failed",

@@ -12,6 +12,7 @@ mod calibrate;
 mod cite;
 mod context;
 mod corpora;
+mod differ;
 pub mod evaluate;
 pub mod export;
 mod extract;
@@ -29,6 +30,7 @@ mod render;
 mod sample;
 mod stamp;
 mod statements;
+mod synonyms;
 mod tools;
 
 pub use book::{Book, Paragraph, Tier};

@@ -95,6 +95,10 @@ pub fn calibrated(input: &Value) -> Value {
             text.push_str("## The web search found nothing of use\n\n");
             text.push_str(&format!("{done} of {planned} searches, {results} results. The plan stays as it was.\n\n"));
         }
+        Some("unread") => {
+            text.push_str("## What the model made of the web could not be read\n\n");
+            text.push_str(&format!("{done} of {planned} searches, {results} results. The plan stays as it was.\n\n"));
+        }
         Some("failed") => {
             text.push_str("## The web search did not work\n\nThe plan stays as it was.\n\n");
             let warnings = output.pointer("/execution/warnings").cloned().unwrap_or_default();

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::calibrate;
 
 #[test]
 fn who_does_not_want_the_web_is_understood() {
@@ -52,6 +53,10 @@ fn a_failed_search_is_never_called_a_calibration() {
     let failed = json!({ "output": { "status": "failed", "execution": { "queries_planned": 3, "queries_succeeded": 0, "warnings": ["no key"] } } });
     let text = calibrated(&failed)["text"].as_str().unwrap().to_owned();
     assert!(text.contains("did not work") && text.contains("no key") && !text.contains("confirms"), "{text}");
+    let unread = calibrate::calibrated(&json!({ "plan": {}, "answer": { "raw_text": "{\"websearch_" },
+        "searched": { "results": [{ "url": "https://a.example" }], "execution": { "queries_planned": 1, "queries_succeeded": 1, "results_count": 1 } } }));
+    let text = calibrated(&json!({ "output": unread }))["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("could not be read") && !text.contains("confirms"), "{text}");
     let claimed = json!({ "output": { "status": "calibrated", "execution": { "queries_planned": 5, "queries_succeeded": 2, "results_count": 7 }, "changes": {} } });
     assert!(calibrated(&claimed)["text"].as_str().unwrap().contains("2 of 5 searches, 7 results"));
 }

@@ -19,6 +19,8 @@ use crate::statements::{Block, LineKind, blocks};
 
 const NO_SOURCE: &str = "[no source]";
 const LONGEST_TITLE: usize = 200;
+/// Paragraphs that are shown where there is no answer.
+const NEAREST: usize = 3;
 
 pub fn render(input: &Value) -> Value {
     let answer = input.get("answer").unwrap_or(&Value::Null);
@@ -54,7 +56,7 @@ pub fn render(input: &Value) -> Value {
         let what = if unsourced == 1 { "1 sentence has".to_owned() } else { format!("{unsourced} sentences have") };
         document.push_str(&format!("\n*{what} no source and could not be checked; each is marked.*\n"));
     }
-    document.push_str(&conflicts(verify, &texts));
+    document.push_str(&conflicts(verify, &texts, input.get("retrieve").unwrap_or(&nothing)));
     document.push_str(&open_points(answer, verify, &grammar));
     if answerable {
         document.push_str(&verification(verify));
@@ -213,7 +215,8 @@ impl Section {
             let Some(source) = texts.get(id) else { continue };
             let field = |name: &str| source.get(name).and_then(Value::as_str).unwrap_or_default();
             let words = field("text").replace('\n', "\n> ");
-            sources.push(format!("> **{}** {}\n>\n> {words}", field("cite"), place(source)));
+            let head = format!("> **{}** {}", field("cite"), place(source));
+            sources.push(format!("{}\n>\n> {words}", head.trim_end()));
         }
         for (number, source) in
             web.iter().enumerate().filter(|(number, _)| self.text.contains(&format!("[W{}]", number + 1)))
@@ -253,8 +256,10 @@ impl WebSource {
 
 fn place(source: &Value) -> String {
     let field = |name: &str| source.get(name).and_then(Value::as_str).unwrap_or_default();
-    let page = source.get("page").and_then(Value::as_u64).map(|page| format!(", page {page}")).unwrap_or_default();
-    format!("({}{page})", field("section").rsplit(" > ").next().unwrap_or_default())
+    let page = source.get("page").and_then(Value::as_u64).map(|page| format!("page {page}"));
+    let section = Some(field("section").rsplit(" > ").next().unwrap_or_default()).filter(|section| !section.is_empty());
+    let parts: Vec<&str> = section.into_iter().chain(page.as_deref()).collect();
+    if parts.is_empty() { String::new() } else { format!("({})", parts.join(", ")) }
 }
 
 fn plain(text: &str) -> String {
@@ -264,49 +269,89 @@ fn plain(text: &str) -> String {
 fn citation(id: &str, claim: &str, texts: &Map<String, Value>) -> Value {
     let source = texts.get(id);
     let field = |name: &str| source.and_then(|source| source.get(name)).cloned().unwrap_or_default();
-    json!({ "source_ref": field("cite"), "paragraph_id": id, "claim": claim, "source": field("source"), "line": field("line") })
+    json!({ "source_ref": field("cite"), "paragraph_id": id, "claim": claim, "source": field("source"),
+        "line": field("line"), "page": field("page") })
 }
 
+/// Why there is no answer, as far as that is known, and where a reader may look.
 fn no_answer(answer: &Value, verify: &Value, retrieve: &Value) -> String {
-    let mut text = String::from("\nThe documents do not answer this question.\n");
     let list = |name: &str| -> Vec<String> {
         let list = answer.get(name).and_then(Value::as_array).into_iter().flatten();
         list.filter_map(Value::as_str).map(str::to_owned).collect()
     };
-    let nearest = list("nearest");
+    let found: Vec<&Value> = retrieve.get("paragraphs").and_then(Value::as_array).into_iter().flatten().collect();
+    let field = |one: &Value, name: &str| one.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut nearest = list("nearest");
+    let failed = verify.get("status").and_then(Value::as_str) == Some("failed");
+    let mut text = String::from("\n");
+    if let Some(why) = answer.get("unread").and_then(Value::as_str) {
+        text.push_str(&format!("No answer can be shown: what the model wrote {why}.\n"));
+    } else if failed {
+        text.push_str("No answer can be shown: what was written does not hold against the sources.\n");
+    } else if answer.get("extractive").and_then(Value::as_bool) == Some(true) {
+        text.push_str(&not_found(&list("nowhere"), answer.get("foreign").and_then(Value::as_bool), retrieve));
+    } else {
+        text.push_str("The documents do not answer this question.\n");
+    }
+    if failed {
+        // Whether the documents answer it is open, so these are worth a look.
+        nearest = found.iter().take(NEAREST).map(|one| field(one, "cite")).collect();
+    }
     if !nearest.is_empty() {
-        text.push_str("\nNothing fits it closely enough to be quoted as an answer. The nearest paragraphs:\n");
+        text.push_str("\nThe nearest paragraphs, which may or may not answer it:\n");
     }
     for cite in nearest {
-        let found = retrieve.get("paragraphs").and_then(Value::as_array).into_iter().flatten();
-        let mut found = found.filter(|one| one.get("cite").and_then(Value::as_str) == Some(cite.as_str()));
-        let words = found.find_map(|one| one.get("text")?.as_str()).unwrap_or_default();
+        let Some(one) = found.iter().find(|one| field(one, "cite") == cite) else { continue };
+        let words = field(one, "text");
         let quoted: Vec<String> = words.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
-        text.push_str(&format!("\n**{cite}**\n\n{}\n", quoted.join("\n")));
-    }
-    if verify.get("status").and_then(Value::as_str) == Some("failed") {
-        text.push_str("\nWhat was written did not hold against the sources, so it is not shown.\n");
+        let head = format!("**{cite}** {}", place(one));
+        text.push_str(&format!("\n{}\n\n{}\n", head.trim_end(), quoted.join("\n")));
     }
     text
 }
 
-fn conflicts(verify: &Value, texts: &Map<String, Value>) -> String {
+/// Without a model: whether the documents speak of it at all, and how else to ask.
+fn not_found(nowhere: &[String], foreign: Option<bool>, retrieve: &Value) -> String {
+    let quoted: Vec<String> = nowhere.iter().map(|word| format!("\u{201c}{}\u{201d}", plain(word))).collect();
+    let unknown = match quoted.as_slice() {
+        [] => String::new(),
+        [one] => format!(" The word {one} is nowhere in them."),
+        several => format!(" The words {} are nowhere in them.", several.join(", ")),
+    };
+    if foreign == Some(true) {
+        return format!("The documents do not answer this question.{unknown}\n");
+    }
+    let by_words = retrieve.get("notice").is_some_and(|notice| !notice.is_null());
+    let how = if by_words { "words alone" } else { "words and likeness" };
+    format!(
+        "No answer was found in the documents.{unknown}\n\nNothing fits the question closely enough to be quoted as an \
+         answer. Without a language model texts are compared by {how}, so an answer in other words may be missed: try the \
+         words that the documents use.\n"
+    )
+}
+
+fn conflicts(verify: &Value, texts: &Map<String, Value>, retrieve: &Value) -> String {
     let conflicts: Vec<&Value> = verify.get("conflicts").and_then(Value::as_array).into_iter().flatten().collect();
     if conflicts.is_empty() {
         return String::new();
     }
+    // One side may be a paragraph that was found and is not cited.
+    let found: Vec<&Value> = retrieve.get("paragraphs").and_then(Value::as_array).into_iter().flatten().collect();
+    let beside = |id: &str| found.iter().find(|one| one.get("id").and_then(Value::as_str) == Some(id)).copied();
     let mut text = String::from("\n## Where the texts differ\n\n");
     for conflict in conflicts {
         let sides = conflict.get("evidence").and_then(Value::as_array).into_iter().flatten();
         let sides: Vec<String> = sides
             .map(|side| {
                 let id = side.get("source").and_then(Value::as_str).unwrap_or_default();
-                let cite = texts.get(id).and_then(|source| source.get("cite")).and_then(Value::as_str).unwrap_or(id);
+                let source = texts.get(id).or_else(|| beside(id));
+                let cite = source.and_then(|source| source.get("cite")).and_then(Value::as_str).unwrap_or(id);
                 format!("{cite} says \"{}\"", side.get("text").and_then(Value::as_str).unwrap_or_default())
             })
             .collect();
         text.push_str(&format!("- {}\n", sides.join("; ")));
     }
+    text.push_str("\n*Found by comparing words and numbers: they may also be rules for different cases.*\n");
     text
 }
 
@@ -363,8 +408,13 @@ fn citation_list(citations: &[Value]) -> String {
             continue;
         }
         seen.push(field("paragraph_id"));
-        let line = citation.get("line").and_then(Value::as_u64).unwrap_or(1);
-        text.push_str(&format!("- {} ({}, line {line})\n", field("source_ref"), field("source")));
+        // A file of pages has no lines that a reader could see.
+        let number = |name: &str| citation.get(name).and_then(Value::as_u64);
+        let place = match (number("page"), number("line")) {
+            (Some(page), _) => format!("page {page}"),
+            (None, line) => format!("line {}", line.unwrap_or(1)),
+        };
+        text.push_str(&format!("- {} ({}, {place})\n", field("source_ref"), field("source")));
     }
     text
 }

@@ -10,7 +10,7 @@ use weft_tool::{Context, Finished, Need, Permit, Policy, Tool};
 
 use crate::book::{Book, Paragraph};
 use crate::corpora::{Corpora, CorpusError};
-use crate::extract;
+use crate::{differ, extract};
 
 const MOST: u64 = 60;
 const LONGEST_SUMMARY: usize = 100;
@@ -92,7 +92,7 @@ fn offers() -> Vec<Offer> {
             name: "corpus_verify",
             description: "Check sentences against the paragraphs that they cite: citation, names and numbers, duties, contradictions.",
             schema: json!({"type": "object", "required": ["claims"],
-                "properties": {"corpus": corpus(), "beside": ids(), "names": ids(),
+                "properties": {"corpus": corpus(), "beside": ids(), "near": ids(), "names": ids(), "question": text(),
                     "claims": {"type": "array", "items": {"type": "object", "required": ["text", "cites"],
                         "properties": {"text": text(), "cites": ids(), "names": ids()}}}}}),
             summary: "Verify the citations",
@@ -280,7 +280,14 @@ pub(crate) fn check(book: &Book, input: &Value) -> Result<Found, CorpusError> {
     // Two texts that say different things are for the person to know; they are no fault of the answer.
     let conflicts = verify::verify(&[], &sources(&mut named.chain(&beside)));
     let between = |check: &&verify::Check| check.axis == Axis::Contradiction && check.verdict == Verdict::Fails;
-    let conflicts: Vec<&verify::Check> = conflicts.checks.iter().filter(between).collect();
+    // Of two that were only found, neither bears on the answer.
+    let is_cited = |side: &verify::Evidence| cited.iter().any(|source| source.id == side.source);
+    let bears = |check: &&verify::Check| check.evidence.iter().any(is_cited);
+    let conflicts: Vec<&verify::Check> = conflicts.checks.iter().filter(between).filter(bears).collect();
+    let question = input.get("question").and_then(Value::as_str).unwrap_or_default();
+    let paragraphs = |ids: Vec<String>| ids.iter().filter_map(|id| book.get(id)).collect::<Vec<_>>();
+    let cites = paragraphs(claims.iter().flat_map(|claim| claim.cites.iter().cloned()).collect());
+    let differing = differ::differences(book, question, &cites, &paragraphs(strings(input, "near")));
     let mut report = verify::verify(&claims, &cited);
     let is_between = |check: &verify::Check| {
         conflicts.iter().any(|conflict| conflict.item == check.item && conflict.evidence == check.evidence)
@@ -301,8 +308,26 @@ pub(crate) fn check(book: &Book, input: &Value) -> Result<Found, CorpusError> {
             1 => "1 does not hold".to_owned(),
             failures => format!("{failures} do not hold"),
         },
-        data: json!({ "report": report, "conflicts": conflicts, "source_texts": texts, "unknown": unknown }),
+        data: json!({ "report": report, "conflicts": all_conflicts(&conflicts, differing), "source_texts": texts, "unknown": unknown }),
     })
+}
+
+/// Each pair of paragraphs once.
+fn all_conflicts(between: &[&verify::Check], differing: Vec<Value>) -> Vec<Value> {
+    let sources = |conflict: &Value| -> Vec<String> {
+        let sides = conflict.get("evidence").and_then(Value::as_array).into_iter().flatten();
+        let mut sources: Vec<String> =
+            sides.filter_map(|side| side.get("source")?.as_str()).map(str::to_owned).collect();
+        sources.sort();
+        sources
+    };
+    let mut all: Vec<Value> = between.iter().map(|check| json!(check)).collect();
+    for one in differing {
+        if !all.iter().any(|known| sources(known) == sources(&one)) {
+            all.push(one);
+        }
+    }
+    all
 }
 
 fn list(book: &Book, _: &Value) -> Result<Found, CorpusError> {

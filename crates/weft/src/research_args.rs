@@ -7,9 +7,10 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::args::WorkArgs;
 
 pub const RESEARCH_HELP: &str =
-    "Answers from a corpus of documents, with every statement cited and checked. Without a model it quotes;
-with one it plans, asks you before it spends much, writes, verifies and repairs. What is said at a
-pause may be a choice or your own words; `Exit` leaves. The document goes to standard output.
+    "Answers from a corpus of documents, with every statement cited and checked. Without a model it
+quotes; with one it plans, asks you before it spends much, writes, verifies and repairs. What is
+said at a pause may be a choice or your own words; `Exit` leaves. The document goes to standard
+output.
 
 Examples:
   weft research 'how long are employee files kept?'
@@ -20,11 +21,11 @@ Examples:
   weft research export -o answer.pdf
   weft research paper make
 
-Exit codes: as for `weft run`; 1 also where the documents do not answer the question.";
+Exit codes: as for `weft run`; 1 also where no answer was found.";
 
 pub const CORPUS_HELP: &str =
-    "A corpus is documents (Markdown, text, HTML, PDF, DOCX) that research asks. Paragraphs are cited by
-their numbers where they have some. `harbour` is a sample that is always there.
+    "A corpus is documents (Markdown, text, HTML, PDF, DOCX) that research asks. Paragraphs are cited
+by their numbers where they have some. `harbour` is a sample that is always there.
 
 Examples:
   weft corpus add isa ~/isa --cite ISA --guide ~/isa-guides

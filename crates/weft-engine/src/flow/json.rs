@@ -9,8 +9,8 @@ pub fn extract(text: &str) -> Option<Value> {
     let parse = |text: &str| serde_json::from_str(text.trim()).ok().filter(structured);
     parse(text)
         .or_else(|| fenced(text).find_map(parse))
-        .or_else(|| between(text, '{', '}').and_then(parse))
-        .or_else(|| between(text, '[', ']').and_then(parse))
+        .or_else(|| outermost(text, '{', '}').and_then(parse))
+        .or_else(|| outermost(text, '[', ']').and_then(parse))
 }
 
 fn fenced(text: &str) -> impl Iterator<Item = &str> {
@@ -21,9 +21,16 @@ fn fenced(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn between(text: &str, open: char, close: char) -> Option<&str> {
+/// From the first such bracket to the last. One that stands inside another value is a part of something
+/// that was cut off, such as a list within an object that never ends.
+fn outermost(text: &str, open: char, close: char) -> Option<&str> {
     let (first, last) = (text.find(open)?, text.rfind(close)?);
-    text.get(first..=last)
+    let before = text.get(..first)?.trim_end();
+    let inside = match open {
+        '[' => before.contains('{'),
+        _ => before.ends_with('['),
+    };
+    text.get(first..=last).filter(|_| !inside)
 }
 
 #[cfg(test)]

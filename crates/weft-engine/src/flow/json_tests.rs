@@ -16,6 +16,11 @@ fn json_is_found_wherever_models_put_it() {
         ("42", None),
         ("", None),
         ("{\"a\": \"cut o", None),
+        // A part of what was cut off is not the answer.
+        ("{\"synthesis\": \"x\", \"citations_used\": [\"3.8\"], \"confi", None),
+        ("```json\n{\"plan\": {\"assumptions\": [\"a\", \"b\"], \"sub_qu", None),
+        ("[{\"a\": 1}", None),
+        ("As [1] says: {\"a\": 1}", Some(json!({"a": 1}))),
     ];
     for (text, expected) in cases {
         assert_eq!(extract(text), expected, "{text}");

@@ -199,7 +199,7 @@ impl Interpreter<'_> {
         prompt: &str,
         journal: &mut std::slice::Iter<'_, Step>,
     ) -> Result<Given, Trouble> {
-        let mut last = None;
+        let mut last = (None, false);
         // One more try where JSON was wanted and something else came.
         for attempt in 0..=u8::from(step.json) {
             let Some(done) = journal.next() else {
@@ -213,9 +213,10 @@ impl Interpreter<'_> {
             if let Some(value) = json::extract(&text) {
                 return Ok(Given::Value(value));
             }
-            last = Some(text);
+            last = (Some(text), stop == StopReason::Length);
         }
-        Ok(Given::Value(json!({ "raw_text": last })))
+        let (text, truncated) = last;
+        Ok(Given::Value(json!({ "raw_text": text, "truncated": truncated })))
     }
 
     fn prompt(&self, scope: &Scope, step: &StepSpec, name: &str, again: bool) -> Result<StagePrompt, Trouble> {

@@ -133,7 +133,7 @@ fn in_quotes(text: &str) -> Vec<&str> {
 
 /// Whether a text has the words of a quotation one after the other, white space and quotation marks
 /// apart. What is left out of it is marked by an ellipsis.
-fn is_quoted(quotation: &str, text: &str) -> bool {
+pub(super) fn is_quoted(quotation: &str, text: &str) -> bool {
     let text = plain(text);
     let quotation = quotation.replace("[…]", "…").replace("[...]", "…").replace("...", "…");
     let mut rest = text.as_str();
@@ -144,6 +144,12 @@ fn is_quoted(quotation: &str, text: &str) -> bool {
         rest = rest.get(at + part.len()..).unwrap_or_default();
     }
     true
+}
+
+/// Whether two sentences are the same, white space, quotation marks and the full stop apart.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    let bare = |text: &str| plain(text).trim_end_matches(['.', ',', ';', ':', '!', '?']).to_owned();
+    bare(one) == bare(other)
 }
 
 /// Where one text stands in another as whole words; its first letter may have another case.

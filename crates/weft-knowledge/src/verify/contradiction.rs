@@ -6,7 +6,7 @@
 use super::force::Act;
 use super::read::{self, Statement};
 use super::relation::{force_differs, polarity_differs};
-use super::{Axis, Check, Library, Paragraph, Reading, Verdict, evidence};
+use super::{Axis, Check, Library, Paragraph, Reading, Verdict, citation, evidence};
 
 /// How much of the shorter sentence the other must have, and how many words, if the claim cites it.
 const ALIKE: f32 = 0.75;
@@ -20,6 +20,10 @@ pub(super) fn of_claim(index: usize, claim: &Reading<'_>, library: &Library<'_>,
     for statement in &claim.statements {
         for (place, paragraph) in library.paragraphs.iter().enumerate() {
             let cited = claim.cited.contains(&place);
+            // A sentence of the paragraph itself: the rule and its exception stand side by side there.
+            if cited && paragraph.statements.iter().any(|own| citation::is_same(statement.text, own.text)) {
+                continue;
+            }
             for other in &paragraph.statements {
                 let alike = |mine: &[String], theirs: &[String], fewest: usize| {
                     if cited { is_alike(mine, theirs, fewest) } else { is_same_matter(mine, theirs) }

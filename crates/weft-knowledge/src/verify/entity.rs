@@ -50,7 +50,12 @@ pub(super) fn check(index: usize, claim: &Reading<'_>, library: &Library<'_>, ch
     for term in citation::terms(&claim.claim.text) {
         let words = read::words(term);
         let words: Vec<&Word<'_>> = words.iter().filter(|word| !word.is_mark()).collect();
-        let found = named(&words, &grounds).or_else(|| named(&words, &everything));
+        // As it stands, such as a short row of a table; or its words in whatever form.
+        let literally = || {
+            let paragraph = grounds.iter().find(|paragraph| citation::is_quoted(term, paragraph.text))?;
+            Some(Evidence { source: paragraph.id.to_owned(), text: term.to_owned() })
+        };
+        let found = literally().or_else(|| named(&words, &grounds)).or_else(|| named(&words, &everything));
         if !words.is_empty() {
             add(term, named_or(term, found));
         }

@@ -101,6 +101,32 @@ fn check(sources: &[Source], rows: &[(&str, &str, &str)]) {
 }
 
 #[test]
+fn a_sentence_or_row_as_it_stands_in_its_source_holds() {
+    let sources = [
+        source(
+            "14.16",
+            "Against a refusal by the board, the person who asked may appeal to the director within ten working days. \
+             Against a decision of the director there is no appeal.",
+        ),
+        source("2.1", "Meal | Price |\nSoup | 2 euros |\nMain dish | 4.50 euros |"),
+    ];
+    check(
+        &sources,
+        &[
+            (
+                "“Against a refusal by the board, the person who asked may appeal to the director within ten working days.”",
+                "14.16",
+                "+==.",
+            ),
+            ("“Against a decision of the director there is no appeal.”", "14.16", "+==."),
+            ("“Soup | 2 euros”", "2.1", "++=."),
+            // A row that is not there.
+            ("“Soup | 4.50 euros”", "2.1", "?-??"),
+        ],
+    );
+}
+
+#[test]
 fn sentences_of_a_contract() {
     check(
         &contract(),

@@ -280,7 +280,7 @@ impl Transcript {
             Event::RepairStarted(repair) => {
                 return self.remark(&format!("Repair {}: {}", repair.iteration, clean_row(&repair.feedback)));
             }
-            Event::FlowPaused(paused) => return self.markdown(&paused.text),
+            Event::FlowPaused(paused) => return self.markdown(&without_details(&paused.text)),
             Event::FlowEnded(ended) => {
                 self.stages = None;
                 return self.markdown(ended.document.as_deref().unwrap_or_default());
@@ -420,6 +420,18 @@ const fn is_about_a_question(event: &Event) -> bool {
 
 fn sampled_words(sampled: &Sampled) -> String {
     format!("The source `{}` asked the model: {} tokens.", sampled.source, sampled.spent.usage.total())
+}
+
+/// A text without the parts that a page folds away. They are data for who wants to see all; a terminal
+/// cannot fold, and `weft research show --json` has them.
+fn without_details(markdown: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = markdown;
+    while let Some((before, after)) = rest.split_once("<details>") {
+        kept.push_str(before);
+        rest = after.split_once("</details>").map_or("", |(_, rest)| rest);
+    }
+    kept + rest
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ mod peers;
 mod refusal;
 mod rerank;
 mod research;
+mod research_trouble;
 mod research_web;
 mod run;
 mod sandbox;

@@ -120,10 +120,12 @@ fn an_answer_becomes_a_paper_with_versions_and_decisions() {
 fn what_the_documents_do_not_answer_is_not_answered() {
     let world = offline();
     let ran = research(&world, &["What is the top speed of a zeppelin over Norwegian fjords?"]).expect(1);
-    ran.says("The documents do not answer this question.");
+    ran.says("The documents do not answer this question.").says("\u{201c}zeppelin\u{201d}").says("are nowhere in them");
     // What comes nearest is shown to whoever wants to look, as what it is.
     let near = research(&world, &["How much does Harbour House pay for each kilometre with a motorcycle?"]).expect(1);
-    near.says("Nothing fits it closely enough").says("**HHS 11.7**").says("> ");
+    near.says("Nothing fits the question closely enough").says("**HHS 11.7**").says("> ");
+    near.says("No answer was found").says("The word \u{201c}motorcycle\u{201d} is nowhere in them.");
+    assert!(!near.stdout.contains("do not answer"), "by words alone nobody knows that: {near:?}");
     assert!(!ran.stdout.contains("## Citations"), "{ran:?}");
 }
 
@@ -273,6 +275,8 @@ fn a_run_pauses_repairs_and_never_shows_what_does_not_hold() {
     let world = with_analyst();
     let ran = world.weft(&["research", QUESTION]).expect(3);
     ran.says("65% (below 70%)").says("(a) Which files?").says("Go on with this plan?");
+    let shown = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(!shown.contains("<details>") && !shown.contains("original_query"), "a terminal cannot fold: {shown}");
     assert_eq!(world.server.requests().len(), 1, "nothing is written before the person agrees");
     let ran = answer(&world, "1").expect(0);
     ran.says("within 60 days").says("(HHS 3.12)").says("## What is open").says("Paper files");
