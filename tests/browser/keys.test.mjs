@@ -49,6 +49,23 @@ inWorld('every shortcut does what the list says', {}, async (world) => {
     'Search sessions': async () => {
       await press('g s');
       await focused(page, '[data-search]');
+      // Also from where the list has no room.
+      await press('g ,');
+      await page.waitForURL(/\/settings\//);
+      await press('g s');
+      await page.waitForURL((url) => url.pathname === '/');
+      await focused(page, '[data-search]');
+      await page.goto(world.origin + session);
+      await text(page, 'Hello from the script.');
+    },
+    'Find in this session': async () => {
+      await press('Control+f');
+      await focused(page, '[data-find]');
+      await page.keyboard.type('FROM the');
+      await page.getByRole('search', { name: 'In this session' }).getByText('1 of 1').waitFor();
+      await page.keyboard.press('Escape');
+      await focused(page, '[data-composer]');
+      await page.getByRole('search', { name: 'In this session' }).waitFor({ state: 'detached' });
     },
     'Search what is known': async () => {
       await press('g k');
@@ -100,6 +117,13 @@ inWorld('every shortcut does what the list says', {}, async (world) => {
       await press('Escape');
       await text(page, 'Stopped.');
       await idle(page);
+    },
+    'Leave the box, when nothing runs': async () => {
+      await page.locator('[data-composer]').focus();
+      await page.getByText('to write').waitFor({ state: 'hidden' });
+      await page.keyboard.press('Escape');
+      await focused(page, 'body');
+      await page.getByText('to write').waitFor();
     },
     'Next waiting ask': async () => {
       await say(page, 'Please write it.');

@@ -86,9 +86,74 @@ inWorld('a hook is added, holds at once, is changed and removed, and the audit h
   const { entries } = await world.api('audit?limit=50&category=config');
   assert.ok(entries.some((entry) => /no notes today/.test(entry.target ?? '')), JSON.stringify(entries));
   // What makes no sense is refused as a whole.
-  const put = (hooks) => world.api('settings/hooks', { method: 'PUT', body: JSON.stringify({ hooks }) });
+  const { hooks_version: version } = await world.api('settings');
+  const put = (hooks) => world.api('settings/hooks', { method: 'PUT', body: JSON.stringify({ hooks, version }) });
   for (const wrong of [{ on: 'before_tool', command: ' ' }, { on: 'sometimes', command: 'x' }, { on: 'after_prompt', tool: 'write', command: 'x' }, { on: 'before_tool', command: 'x', timeout_seconds: 0 }]) {
     await assert.rejects(put([{ on: 'before_tool', command: 'true' }, wrong]), /400/, JSON.stringify(wrong));
   }
   assert.doesNotMatch(config(), /hooks/);
+});
+
+inWorld('two windows that change the same hooks, statuses and agent undo nothing that they did not see', {}, async (world) => {
+  const [one, two] = [await world.page(), await world.page()];
+  // Both have the list with no hook before them.
+  for (const page of [one, two]) {
+    await page.goto(`${world.origin}/settings/hooks`);
+    await page.getByRole('button', { name: 'New hook' }).click();
+  }
+  await one.getByRole('textbox', { name: 'Command' }).fill('echo first');
+  await one.getByRole('button', { name: 'Save' }).click();
+  await one.locator('.provider', { hasText: 'echo first' }).waitFor();
+  await two.getByRole('textbox', { name: 'Command' }).fill('echo second');
+  await two.getByRole('button', { name: 'Save' }).click();
+  // It is told, sees what there is now, and has lost nothing of what it typed.
+  await two.locator('[role=alert]', { hasText: 'The hooks changed after you had read them' }).waitFor();
+  await two.locator('.provider', { hasText: 'echo first' }).waitFor();
+  assert.deepEqual(await barriers(two), []);
+  const config = () => readFileSync(join(world.home, 'config.toml'), 'utf8');
+  assert.doesNotMatch(config(), /echo second/);
+  assert.equal(await two.getByRole('textbox', { name: 'Command' }).inputValue(), 'echo second');
+  await two.getByRole('button', { name: 'Save' }).click();
+  await two.locator('.provider', { hasText: 'echo second' }).waitFor();
+  assert.match(config(), /echo first[^]*echo second/);
+  // The first window still has the first alone, and must not take the second away.
+  await one.getByRole('button', { name: 'Remove hook 1' }).click();
+  await one.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await one.locator('.toast', { hasText: 'Nothing was saved' }).waitFor();
+  await one.locator('.provider', { hasText: 'echo second' }).waitFor();
+  assert.match(config(), /echo first[^]*echo second/);
+
+  // A change of statuses is one to what there is: it is made again by itself.
+  for (const page of [one, two]) {
+    await page.goto(`${world.origin}/settings/statuses`);
+    await page.getByLabel('Name of Todo').waitFor();
+  }
+  await one.getByLabel('Name of Todo').fill('Later');
+  await one.getByLabel('Name of Todo').press('Enter');
+  await one.getByLabel('Name of Later').waitFor();
+  await two.getByLabel('Name of Done').fill('Finished');
+  await two.getByLabel('Name of Done').press('Enter');
+  await two.getByLabel('Name of Finished').waitFor();
+  await two.getByLabel('Name of Later').waitFor();
+  const { statuses } = await world.api('views');
+  assert.deepEqual(statuses.map((status) => status.name), ['Later', 'In progress', 'Needs review', 'Finished', 'Cancelled']);
+
+  // Two texts of one agent cannot be made one: the second is told, and can look.
+  const agent = (words) => `---\ndescription: Looks at changes\n---\n${words}\n`;
+  await world.api('agents/reviewer', { method: 'PUT', body: JSON.stringify({ text: agent('Look.'), new: true }) });
+  for (const page of [one, two]) {
+    await page.goto(`${world.origin}/settings/agents`);
+    await page.getByRole('button', { name: 'Edit reviewer' }).click();
+    await page.getByLabel('What the file says').waitFor();
+  }
+  await one.getByLabel('What the file says').fill(agent('Look closely.'));
+  await one.getByRole('button', { name: 'Save' }).click();
+  await one.getByLabel('What the file says').waitFor({ state: 'detached' });
+  await two.getByLabel('What the file says').fill(agent('Look away.'));
+  await two.getByRole('button', { name: 'Save' }).click();
+  await two.locator('[role=alert]', { hasText: 'Nothing was saved' }).waitFor();
+  assert.equal(await two.getByLabel('What the file says').inputValue(), agent('Look away.'));
+  assert.match(readFileSync(join(world.home, 'agents/reviewer/AGENT.md'), 'utf8'), /Look closely/);
+  await two.getByRole('button', { name: 'Show what the file says now' }).click();
+  await two.waitForFunction((words) => document.querySelector('textarea')?.value === words, agent('Look closely.'));
 });

@@ -105,11 +105,18 @@ inWorld('a source is added by form, signed in to, tested, and refused where some
     assert.deepEqual(await barriers(page), []);
     await page.waitForTimeout(300);
     await row.getByRole('button', { name: 'Test', exact: true }).click();
-    await row.getByText(/It works\.: mcp__guarded__lookup/).waitFor();
+    await row.getByText(/It works\. It has 1 tool: lookup\./).waitFor();
     assert.ok(source.seen.calls >= 2 && source.seen.registered >= 1);
     // Already signed in: said so, and no window opens.
     await row.getByRole('button', { name: 'Sign in' }).click();
     await text(page, /can be used already/);
+    // It can be named in a message.
+    await page.locator('.rail').getByRole('link', { name: 'Sessions' }).click();
+    await page.locator('[data-composer]').pressSequentially('look it up in @guar');
+    await page.getByRole('option', { name: /@guarded/ }).waitFor();
+    await page.keyboard.press('Tab');
+    assert.equal(await page.locator('[data-composer]').inputValue(), 'look it up in @guarded ');
+    await page.goto(`${world.origin}/settings/sources`);
     await row.getByRole('button', { name: 'Remove' }).click();
     await text(page, 'No sources yet.');
   } finally {

@@ -4,9 +4,11 @@ import type { Field } from '../src/api/events';
 import type { SessionRow } from '../src/api/types';
 import { begun, filled } from '../src/asks/form';
 import { filterWords, sameFilter } from '../src/inbox/FilterMenu';
-import { grouped, labelTree } from '../src/inbox/groups';
+import { grouped, labelTree, nameOf } from '../src/inbox/groups';
 import { wordAt } from '../src/session/Completion';
-import { age, dollars, duration, endSentence, tokens } from '../src/session/words';
+import { rowsWith } from '../src/session/find';
+import type { Row } from '../src/session/rows';
+import { age, beginning, dollars, duration, endSentence, tokens } from '../src/session/words';
 import { typedValue, written } from '../src/settings/parts';
 import { fit } from '../src/shell/Palette';
 
@@ -100,4 +102,29 @@ it('rows are drawn ahead by height, not by number', () => {
   expect(around(range, () => 2_000)).toEqual([49, 50, 51, 52, 53]);
   expect(around(range, (index) => (index === 48 || index === 54 ? 5_000 : 30))).toEqual([49, 50, 51, 52, 53]);
   expect(around({ startIndex: 0, endIndex: 1, count: 2 }, () => 10)).toEqual([0, 1]);
+});
+
+it('cuts what is too long between two words, and says so', () => {
+  expect(beginning('short', 10)).toBe('short');
+  expect(beginning('one two three', 9)).toBe('one two…');
+  expect(beginning('x'.repeat(12), 10)).toBe(`${'x'.repeat(10)}…`);
+  expect(beginning('😀😀😀', 3)).toBe('😀😀😀');
+  // The list keeps 80 letters; it may have been more.
+  expect(nameOf({ title: null, preview: `${'word '.repeat(15)}endin` })).toBe(`${'word '.repeat(15).trim()}…`);
+  expect(nameOf({ title: 'Title', preview: 'x' })).toBe('Title');
+});
+
+it('finds rows by what they say, also by what is folded away in them', () => {
+  const call = { kind: 'call', summary: 'Read `Gate.rs`', tool: 'read', output: { text: 'fn admit()' }, ask: null };
+  const rows = [
+    { type: 'said', key: 'a', seq: 1, item: { text: 'Look at the gate' } },
+    { type: 'group', key: 'b', seq: 2, calls: [call], open: false },
+    { type: 'group', key: 'c', seq: 3, calls: [call], open: true },
+    { type: 'text', key: 'd', seq: 4, text: 'ADMIT it', streaming: false },
+    { type: 'working', key: 'e', seq: 5 },
+  ] as unknown as Row[];
+  expect(rowsWith(rows, 'gate')).toEqual(['a', 'b']);
+  expect(rowsWith(rows, ' admit ')).toEqual(['b', 'd']);
+  expect(rowsWith(rows, '  ')).toEqual([]);
+  expect(rowsWith(rows, 'nowhere')).toEqual([]);
 });

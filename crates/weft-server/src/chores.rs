@@ -15,6 +15,7 @@ const EVERY: Duration = Duration::from_secs(20);
 
 /// Until the server closes.
 pub async fn run(desk: SharedDesk) {
+    finish_renaming(&desk).await;
     go_on(&desk.engine).await;
     loop {
         let engine = &desk.engine;
@@ -32,6 +33,12 @@ pub async fn run(desk: SharedDesk) {
             () = desk.closing.cancelled() => return,
         }
     }
+}
+
+/// Statuses that were being renamed when a server ended. What fails is tried again before views are saved.
+async fn finish_renaming(desk: &SharedDesk) {
+    let _replacing = desk.replacing.lock().await;
+    let _ = desk.finish_renaming().await;
 }
 
 /// Turns that a server worked on when it ended are carried on. Those of other programs are left to

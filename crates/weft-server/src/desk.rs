@@ -39,6 +39,8 @@ pub struct Desk {
     pub assets: Assets,
     pub inbox: Inbox,
     pub uploads: Uploads,
+    /// Held by whoever replaces something that is kept as a whole, from looking at it until it is written.
+    pub replacing: tokio::sync::Mutex<()>,
     /// Cancelled when the server ends, so that streams end with it.
     pub closing: CancellationToken,
     /// Ended only to begin anew.
@@ -62,6 +64,7 @@ impl Desk {
             corpora: parts.corpora,
             version: parts.version,
             assets: Assets::new(parts.assets),
+            replacing: tokio::sync::Mutex::new(()),
             closing,
             again,
         })

@@ -35,6 +35,7 @@ mod statuses;
 mod stream;
 pub mod tokens;
 mod uploads;
+mod version;
 
 pub use backstage::{Backstage, Finding, Hook, Level, NewSource, Section, SourceList};
 pub use desk::Parts;

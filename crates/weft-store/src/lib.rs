@@ -38,7 +38,7 @@ pub use database::connect_derived;
 pub use error::StoreError;
 pub use keychain::Keychain;
 pub use ledger::{GroupBy, SpentScope, UsageFilter, UsageRow};
-pub use marks::{Cursor, MarkChange, Marked, MarkedFilter, Marks, SessionCounts, View};
+pub use marks::{Cursor, MarkChange, Marked, MarkedFilter, Marks, Renaming, SessionCounts, View};
 pub use opening::Notice;
 pub use ownership::Owner;
 pub use sessions::{ListFilter, SessionName, SessionRow};

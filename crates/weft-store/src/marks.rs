@@ -237,12 +237,27 @@ pub(crate) fn write(connection: &Connection, session: SessionId, change: &MarkCh
 }
 
 /// Words that people use for where sessions stand, from old to new. Two can trade places.
-pub(crate) fn rename_flags(connection: &Connection, renamed: &BTreeMap<String, String>) -> Result<(), StoreError> {
+#[derive(Debug, Clone)]
+pub struct Renaming {
+    /// Given once and never again: whoever does not know whether it was done can ask for it a second time.
+    pub id: String,
+    pub words: BTreeMap<String, String>,
+}
+
+/// Done once, however often it is asked for.
+pub(crate) fn rename_flags(connection: &Connection, renaming: &Renaming) -> Result<(), StoreError> {
+    let last: Option<String> =
+        connection.prepare_cached("SELECT id FROM last_rename")?.query_row([], |row| row.get(0)).optional()?;
+    if last.as_ref() == Some(&renaming.id) {
+        return Ok(());
+    }
     let renamed =
-        serde_json::to_string(renamed).map_err(|error| StoreError::Unexpected { detail: error.to_string() })?;
+        serde_json::to_string(&renaming.words).map_err(|error| StoreError::Unexpected { detail: error.to_string() })?;
     let sql = "UPDATE marks SET flag = (SELECT value FROM json_each(?1) WHERE key = flag)
          WHERE flag IN (SELECT key FROM json_each(?1))";
     connection.prepare_cached(sql)?.execute([renamed])?;
+    let note = "INSERT INTO last_rename (one, id) VALUES (1, ?1) ON CONFLICT (one) DO UPDATE SET id = excluded.id";
+    connection.prepare_cached(note)?.execute([&renaming.id])?;
     Ok(())
 }
 

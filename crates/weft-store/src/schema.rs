@@ -17,7 +17,15 @@ pub(crate) struct Migration {
 /// `events.key` is the session's number and the event's number in one integer (see [`event_key`]).
 /// Everything else is a projection of the events, except the partials, which are not facts yet, the
 /// usage ledger, which outlives its sessions, and what people have noted about sessions.
-pub(crate) const MIGRATIONS: &[Migration] = &[FIRST, MARKS_AND_WORDS, FLOWS];
+pub(crate) const MIGRATIONS: &[Migration] = &[FIRST, MARKS_AND_WORDS, FLOWS, RENAMES];
+
+/// The last renaming of words for where sessions stand, so that one that a crash interrupted is finished
+/// exactly once: the names themselves are in a file, which no transaction reaches.
+const RENAMES: Migration = Migration {
+    version: 4,
+    destructive: false,
+    sql: "CREATE TABLE last_rename (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL);",
+};
 
 /// Which flow a session runs, so that a list can say what kind of work it is. 50 is `FlowStarted`.
 const FLOWS: Migration = Migration {

@@ -1,6 +1,5 @@
 //! The store: one handle to the log for the whole process.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use crate::database::{Database, connect_memory, restore_marker};
 use crate::error::StoreError;
 use crate::ledger::{self, SpentScope, UsageFilter, UsageRow};
 use crate::logs::{Fork, Import};
-use crate::marks::{self, MarkChange, Marked, MarkedFilter, SessionCounts};
+use crate::marks::{self, MarkChange, Marked, MarkedFilter, Renaming, SessionCounts};
 use crate::opening::{Notice, Opening};
 use crate::ownership::{Census, Identity, Owner};
 use crate::reading;
@@ -204,13 +203,10 @@ impl Store {
     }
 
     /// Gives every session that has an old word for where it stands the new one: all of them, or none if
-    /// that fails.
-    pub async fn rename_flags(&self, renamed: BTreeMap<String, String>) -> Result<(), StoreError> {
-        if renamed.is_empty() {
-            return Ok(());
-        }
-        let touched = self.shared.database.read(|connection| marks::flagged(connection, renamed.keys()))?;
-        self.shared.writer.submit(Work::RenameFlags(renamed)).await?;
+    /// that fails. Asked for again, it does nothing.
+    pub async fn rename_flags(&self, renaming: Renaming) -> Result<(), StoreError> {
+        let touched = self.shared.database.read(|connection| marks::flagged(connection, renaming.words.keys()))?;
+        self.shared.writer.submit(Work::RenameFlags(renaming)).await?;
         self.shared.watchers.touch(touched.into_iter());
         Ok(())
     }

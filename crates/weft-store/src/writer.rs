@@ -4,7 +4,6 @@
 //! While one commit is being synced the next batch gathers, so that a thousand busy sessions share a
 //! sync and a lone one pays for exactly one. A job that is refused does not disturb its neighbours.
 
-use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -17,7 +16,7 @@ use crate::append::Prepared;
 use crate::database::{Database, lock};
 use crate::error::StoreError;
 use crate::logs::{self, Fork, Import};
-use crate::marks::{self, MarkChange};
+use crate::marks::{self, MarkChange, Renaming};
 use crate::ownership::Identity;
 use crate::store::{Boundary, Commit, Side};
 use crate::tail::Watchers;
@@ -42,7 +41,7 @@ pub(crate) enum Work {
         change: Box<MarkChange>,
     },
     /// Sessions that have the old word get the new one, all at once.
-    RenameFlags(BTreeMap<String, String>),
+    RenameFlags(Renaming),
     /// Brings the index of words a step further.
     Words,
 }

@@ -125,6 +125,9 @@ export const api = {
   remove: <T>(path: string) => json<T>('DELETE', path, {}),
 };
 
+/** Whether something was not saved because it is no longer what this page had read. */
+export const isChanged = (error: unknown) => error instanceof ApiError && error.code === 'changed';
+
 /** What happened and what to do, as one text for a toast or an error state. */
 export function explain(error: unknown): { message: string; advice: string | null } {
   if (error instanceof ApiError) return { message: error.message, advice: error.advice };

@@ -1,7 +1,7 @@
 /** What the page asks the server for, by name, and how the lists in hand are kept true by the stream of changes. */
 import { QueryClient, useInfiniteQuery, useMutation, useQuery, type InfiniteData } from '@tanstack/react-query';
 import { toast } from '../shell/toast';
-import { api, ApiError, explain } from './client';
+import { api, ApiError, explain, isChanged } from './client';
 import type { Answer } from './events';
 import type { Colour, Hit, InputPart, OpenAsk, Provider, SessionPage, SessionRow, Status, Version } from './types';
 
@@ -38,6 +38,8 @@ export interface Views {
   /** Of labels, by their whole names. */
   colours: Record<string, Colour>;
   labels: { name: string; sessions: number }[];
+  /** Which ones these are; a change is refused when there are others by then. */
+  version: string;
   /** Why these are not the ones that were saved, if they are not. */
   notice: string | null;
 }
@@ -46,15 +48,23 @@ export const useViews = () => useQuery(viewsQuery);
 type ViewsChange = Partial<Pick<Views, 'views' | 'statuses' | 'colours'>> & { renamed?: Record<string, string> };
 /**
  * Keeps a change; the rest stays as it is. It is worked out when those before it are kept, so that two in quick
- * succession do not undo each other. `renamed` leads from a status's old name to its new one.
+ * succession do not undo each other; and once more when another window was quicker. `renamed` leads from a
+ * status's old name to its new one.
  */
 export const useKeepViews = () =>
   useMutation({
     scope: { id: 'views' },
     mutationFn: async (change: (now: Views) => ViewsChange) => {
-      const now = await queries.ensureQueryData(viewsQuery);
-      const { views, statuses, colours } = now;
-      return api.put<Views>('views', { views, statuses, colours, ...change(now) });
+      const keep = (now: Views) => {
+        const { views, statuses, colours, version } = now;
+        return api.put<Views>('views', { views, statuses, colours, version, ...change(now) });
+      };
+      try {
+        return await keep(await queries.ensureQueryData(viewsQuery));
+      } catch (error) {
+        if (!isChanged(error)) throw error;
+        return keep(await queries.fetchQuery({ ...viewsQuery, staleTime: 0 }));
+      }
     },
     onSuccess: (views) => {
       queries.setQueryData(['views'], views);

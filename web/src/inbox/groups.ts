@@ -1,5 +1,6 @@
 /** The list of sessions in the order a person needs: what waits, what runs, today, earlier. Pure. */
 import type { SessionRow } from '../api/types';
+import { beginning } from '../session/words';
 
 export type ListRow =
   | { type: 'heading'; key: string; title: string; count: number }
@@ -73,8 +74,11 @@ export function labelTree(labels: readonly { name: string; sessions: number }[])
   });
 }
 
+/** The list keeps this much of what was said first, and may cut in the middle of a word. */
+const KEPT_LETTERS = 80;
+
 export function nameOf(row: { title: string | null; preview?: string | null }): string {
-  return row.title || row.preview || 'New session';
+  return row.title || (row.preview ? beginning(row.preview, KEPT_LETTERS - 1) : 'New session');
 }
 
 export const folderName = (path: string) => path.split('/').filter(Boolean).pop() ?? path;

@@ -108,7 +108,7 @@ function Context({ id, seq }: { id: string; seq: number }) {
             <h3 className="top">By part</h3>
             {data.parts.map((part) => (
               <details key={part.name} className="part">
-                <summary><span className="grow cut">{part.name}</span><span className="meta">{tokens(part.tokens)}</span><Bar share={part.tokens / total} label={`Share of ${part.name}`} /></summary>
+                <summary><span className="grow cut">{part.name.charAt(0).toUpperCase() + part.name.slice(1)}</span><span className="meta">{tokens(part.tokens)}</span><Bar share={part.tokens / total} label={`Share of ${part.name}`} /></summary>
                 {part.text ? <pre className="output" tabIndex={0}>{part.text}</pre> : <p className="meta">Its text is not shown here.</p>}
               </details>
             ))}

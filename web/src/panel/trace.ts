@@ -1,7 +1,7 @@
 /** A recorded event as a trace card: its family, its sentence, its words for searching. Pure. */
 import type { Recorded } from '../api/events';
 import { textOf } from '../session/fold';
-import { answerWords, counted, dollars, duration, endSentence, failureSentence, restoredSentence, tokens } from '../session/words';
+import { answerWords, counted, dollars, duration, endSentence, failureSentence, grantWords, restoredSentence, tokens } from '../session/words';
 
 export type Family = 'you' | 'model' | 'tool' | 'ask' | 'system' | 'error';
 export const FAMILIES: Record<Family, string> = { you: 'You', model: 'Model', tool: 'Tools', ask: 'Asks', system: 'System', error: 'Errors' };
@@ -52,7 +52,7 @@ export function cardOf(event: Recorded): Card {
     case 'ask_withdrawn':
       return card('ask', `Ask closed: ${event.why}`);
     case 'grant_given':
-      return card('ask', event.always ? 'Allowed for good' : 'Allowed for this session', JSON.stringify(event.grant));
+      return card('ask', event.always ? 'Allowed for good' : 'Allowed for this session', grantWords(event.grant));
     case 'stop_requested':
       return card('system', event.by === 'person' ? 'You stopped the turn' : 'The time limit stopped the turn');
     case 'turn_ended':

@@ -72,7 +72,7 @@ export function ResearchPage() {
           {known.isError ? <p className="meta">The corpora could not be listed. Load the page again.</p> : null}
           <section className="first" aria-label="About research" hidden={known.isPending || !version}>
             {version?.offline ? <p className="muted">Without a model the answer is put together from quotations. Each has its source, and nothing is rephrased.</p> : <p className="muted">It plans first and asks you before it spends much. Statements are checked against the paragraphs they cite; what does not hold is left out.</p>}
-            {corpus === 'harbour' ? <div className="options">{EXAMPLES.map((example) => <button key={example} type="button" className="option" onClick={() => setQuestion(example)}>{example}</button>)}</div> : null}
+            {corpus === 'harbour' ? <div className="options">{EXAMPLES.map((example) => <button key={example} type="button" className="option" onClick={() => { setQuestion(example); document.querySelector<HTMLElement>('[data-composer]')?.focus(); }}>{example}</button>)}</div> : null}
             <p className="muted">Your own documents: <code>weft corpus add NAME FOLDER</code></p>
           </section>
         </div>

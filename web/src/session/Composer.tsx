@@ -8,6 +8,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { api, upload } from '../api/client';
 import { say } from '../api/queries';
 import type { InputPart } from '../api/types';
+import { keyWords } from '../shell/commands';
 import { toast } from '../shell/toast';
 import { Completion, useCompletion } from './Completion';
 import type { View } from './fold';
@@ -165,7 +166,7 @@ export function Composer({ id, view, running, onSent }: { id: string; view: View
       <Box text={text} setText={setText} workspace={view.workspace} placeholder={running ? 'Say something while it works' : asksDocuments ? 'Ask a follow-up; it is looked up in the documents' : 'Say what you want done'} onFiles={attachments.add} canSend={!attachments.sending && (text.trim() !== '' || attachments.files.length > 0)} onStop={running ? stop : undefined}
         onSend={submit} above={<Attachments files={attachments.files} remove={attachments.remove} />}
         tools={<><ModeMenu id={id} mode={view.mode} /><ModelMenu id={id} model={view.model} />{lastRun && !running ? <button type="button" className="selector" aria-pressed={asksDocuments} title={asksDocuments ? 'The next message is a question to the documents. Click for a plain message.' : 'The next message goes to the agent. Click to ask the documents.'} onClick={() => setChosen(!asksDocuments)}><BookOpenCheck /> <span>{asksDocuments ? 'Ask the documents' : 'Plain message'}</span></button> : null}</>}
-        hint={running ? <><kbd>Enter</kbd> queues · <kbd>Ctrl Enter</kbd> steers now</> : null}
+        hint={running ? <><kbd>Enter</kbd> queues · <kbd>{keyWords('mod+enter')}</kbd> steers · <kbd>Esc</kbd> stops</> : null}
         buttons={running ? (
           <>
             {text.trim() ? <button type="button" className="button small" onClick={() => void send('steer')}>Steer</button> : null}
@@ -231,6 +232,11 @@ export function Box({ text, setText, workspace, placeholder, onSend, canSend = t
       event.preventDefault();
       event.stopPropagation();
       onStop();
+    } else if (event.key === 'Escape') {
+      // Out of the box, so that the keys mean what they mean elsewhere.
+      event.preventDefault();
+      event.stopPropagation();
+      field.current?.blur();
     }
   };
   return (
@@ -250,7 +256,7 @@ export function Box({ text, setText, workspace, placeholder, onSend, canSend = t
         <input ref={picker} type="file" multiple hidden onChange={(event) => { onFiles(event.target.files ?? []); event.target.value = ''; }} />
         <button type="button" className="icon-button" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()}><Paperclip /></button>
         {tools}
-        <span className="grow meta composer-hint">{hint}</span>
+        <span className="grow meta composer-hint">{hint ?? <span className="away"><kbd>/</kbd> to write</span>}</span>
         {buttons ?? <button type="button" className="send" aria-label="Send" title="Send (Enter)" disabled={!canSend} onClick={() => onSend(false)}><ArrowUp /></button>}
       </div>
     </div>

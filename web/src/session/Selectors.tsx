@@ -11,6 +11,8 @@ export const MODES: Record<Mode, { name: string; says: string; icon: React.React
   ask: { name: 'Ask', says: 'Asks before it changes files or runs commands', icon: <Shield /> },
   auto: { name: 'Auto', says: 'Goes ahead; asks only where something cannot be taken back', icon: <Zap /> },
 };
+/** Without its provider. */
+export const modelName = (model: string) => model.split('/').slice(1).join('/') || model;
 export const nextMode = (mode: Mode): Mode => ({ safe: 'ask', ask: 'auto', auto: 'safe' })[mode] as Mode;
 
 export function ModePicker({ mode, onMode }: { mode: Mode; onMode: (mode: Mode) => void }) {
@@ -36,7 +38,7 @@ export function ModelPicker({ model, onModel }: { model: string; onModel: (model
   const ready = (models.data?.providers ?? []).map((provider) => ({ ...provider, models: provider.models.filter((one) => one.ready) })).filter((provider) => provider.models.length > 0);
   return (
     <Menu.Root>
-      <Menu.Trigger className="selector" title="Model" aria-label={`Model: ${model}`}><span className="cut">{model.split('/').slice(1).join('/') || model}</span> <ChevronDown /></Menu.Trigger>
+      <Menu.Trigger className="selector" title="Model" aria-label={`Model: ${model}`}><span className="cut">{modelName(model)}</span> <ChevronDown /></Menu.Trigger>
       <Menu.Portal>
         <Menu.Content className="menu" align="start" side="top" sideOffset={6}>
           {ready.map((provider) => (
@@ -44,7 +46,7 @@ export function ModelPicker({ model, onModel }: { model: string; onModel: (model
               <Menu.Label className="menu-label">{provider.name}</Menu.Label>
               {provider.models.map((one) => (
                 <Menu.Item key={one.model} className="menu-item" onSelect={() => onModel(one.model)}>
-                  {one.model.split('/').slice(1).join('/') || one.model}
+                  {modelName(one.model)}
                   <span className="hint">{one.model === model ? 'chosen' : one.price ? `$${one.price.input} / $${one.price.output}` : one.window ? `${tokens(one.window)} tokens` : ''}</span>
                 </Menu.Item>
               ))}

@@ -14,8 +14,9 @@ import { toast } from '../shell/toast';
 import { useTitle } from '../shell/useTitle';
 import { wardrobe } from '../theme/theme';
 import { Composer } from './Composer';
+import { Find } from './Find';
 import { isRunning, nameOfView, type Turn, type View } from './fold';
-import { nextMode } from './Selectors';
+import { modelName, MODES, nextMode } from './Selectors';
 import { DoingContext, type Doing } from './Rows';
 import { SessionStore, type SessionState } from './store';
 import { Transcript } from './Transcript';
@@ -43,6 +44,8 @@ function OpenSession({ id }: { id: string }) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [target, setTarget] = useState<number | null>(at ?? null);
   const [sent, setSent] = useState(0);
+  const [finding, setFinding] = useState(false);
+  const [found, setFound] = useState<string | null>(null);
   const running = view ? isRunning(view) : false;
   const online = useOnline();
 
@@ -103,6 +106,7 @@ function OpenSession({ id }: { id: string }) {
     { id: 'panel', label: panel === undefined ? 'Show the panel' : 'Hide the panel', keys: ']', run: togglePanel },
     { id: 'stop', label: 'Stop the turn', keys: 'escape', hidden: !running, run: () => running && void api.post(`sessions/${id}/stop`).catch(toast.problem) },
     { id: 'mode', label: 'Next mode', keys: 'shift+tab', typing: true, when: inComposer, run: () => view && modeKey(view.mode) },
+    { id: 'find', label: 'Find in this session', keys: 'mod+f', typing: true, run: () => { setFinding(true); document.querySelector<HTMLInputElement>('[data-find]')?.select(); } },
     { id: 'fork', label: 'Fork this session', run: () => void fork(null) },
     { id: 'undo', label: 'Undo the files of the last turn', run: () => void undo(id, 'undo') },
   ]);
@@ -118,10 +122,11 @@ function OpenSession({ id }: { id: string }) {
     <DoingContext value={doing}>
       <main className="main">
         <SessionHeader id={id} view={view} panelOpen={panel !== undefined} onPanel={togglePanel} />
+        {finding && view ? <Find store={store} state={state} open={open} onFound={setFound} onClose={() => { setFinding(false); document.querySelector<HTMLElement>('[data-composer]')?.focus(); }} /> : null}
         {connection === 'reconnecting' && online ? <div className="banner" role="status"><span className="dot running" /> The connection was lost. Trying again; nothing that was recorded is lost.</div> : null}
         {view?.broken ? <div className="banner loud" role="alert">{view.broken}</div> : null}
         <div className="hidden-text" role="status">{!view ? '' : view.asks.length > 0 ? `Waits for you: ${view.asks[0]?.ask.question}` : running ? 'Working' : 'Done'}</div>
-        {view ? <Transcript store={store} state={state} open={open} target={target} sent={sent} onReached={() => setTarget(null)} /> : <Loading />}
+        {view ? <Transcript store={store} state={state} open={open} target={target} found={found} sent={sent} onReached={() => setTarget(null)} /> : <Loading />}
         {view ? <Composer id={id} view={view} running={running} onSent={() => setSent((before) => before + 1)} /> : null}
       </main>
       {panel !== undefined && view ? (
@@ -171,7 +176,7 @@ function SessionHeader({ id, view, panelOpen, onPanel }: { id: string; view: Vie
       ) : (
         <h1 className="cut grow"><button type="button" className="title-button cut" title="Rename" onClick={() => setEditing(true)}>{title}</button></h1>
       )}
-      {view ? <span className="meta header-meta cut">{[folderName(view.workspace), view.agent].filter(Boolean).join(' · ')}</span> : null}
+      {view ? <span className="meta header-meta cut">{[folderName(view.workspace), view.agent].filter(Boolean).join(' · ')}<span className="more"> · {modelName(view.model)} · {MODES[view.mode].name}</span></span> : null}
       {view ? <span className="meta" title={`${tokens(view.tokens)} tokens so far`}>{dollars(view.cost / 1e9)}</span> : null}
       {canRedo ? <button type="button" className="icon-button" title="Put the files back in place" aria-label="Redo file changes" onClick={() => void undo(id, 'redo')}><Redo2 /></button> : null}
       <button type="button" className="icon-button" aria-pressed={panelOpen} title="Panel ( ] )" aria-label="Panel" onClick={onPanel}><PanelRight /></button>

@@ -26,8 +26,8 @@ export function around({ startIndex, endIndex, count }: Pick<Range, 'startIndex'
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
-export function Transcript({ store, state, open, target, sent, onReached }: {
-  store: SessionStore; state: SessionState; open: ReadonlySet<string>; target: number | null; sent: number; onReached: () => void;
+export function Transcript({ store, state, open, target, found, sent, onReached }: {
+  store: SessionStore; state: SessionState; open: ReadonlySet<string>; target: number | null; found: string | null; sent: number; onReached: () => void;
 }) {
   const { view } = state;
   const rows = useMemo(() => (view ? rowsOf(view, open) : []), [view, open]);
@@ -108,6 +108,13 @@ export function Transcript({ store, state, open, target, sent, onReached }: {
     // Only a new place is a reason to move.
   }, [target, store, view !== null]);
 
+  // What was looked for is brought into sight.
+  useEffect(() => {
+    const index = found === null ? -1 : rows.findIndex((row) => row.key === found);
+    if (index >= 0) virtual.scrollToIndex(index, { align: 'center' });
+    // Only another one is a reason to move.
+  }, [found, virtual]);
+
   const onScroll = () => {
     const element = scroller.current;
     if (!element) return;
@@ -121,7 +128,7 @@ export function Transcript({ store, state, open, target, sent, onReached }: {
   };
 
   const fresh = away && view !== null && view.seq > seen;
-  const markedIndex = marked === null ? -1 : rowAt(rows, marked);
+  const markedIndex = found !== null ? rows.findIndex((row) => row.key === found) : marked === null ? -1 : rowAt(rows, marked);
   return (
     <div className="transcript">
       <div ref={scroller} className="scroll" onScroll={onScroll} tabIndex={0} role="log" aria-label="Conversation" aria-live="off">

@@ -11,7 +11,7 @@ import type {
   Output, Part, Recorded, Spent, Usage, UserPart,
 } from '../api/events';
 import { charged, flowed, openRun, stageTitle, type RunView } from './flow';
-import { endSentence, failureSentence, restoredSentence } from './words';
+import { beginning, endSentence, failureSentence, restoredSentence } from './words';
 
 export interface Said {
   kind: 'said';
@@ -230,7 +230,7 @@ export function isRunning(view: SessionView): boolean {
 export function nameOfView(view: SessionView): string {
   if (view.title) return view.title;
   for (const turn of view.turns) {
-    for (const item of turn.items) if (item.kind === 'said' && view.from === 1) return item.text.split('\n')[0]?.slice(0, 80) || 'New session';
+    for (const item of turn.items) if (item.kind === 'said' && view.from === 1) return beginning(item.text.split('\n')[0] ?? '', 120) || 'New session';
   }
   return 'New session';
 }

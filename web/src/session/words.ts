@@ -3,6 +3,12 @@ import type { Answer, EndReason, Failure, Grant, Recorded } from '../api/events'
 
 export const counted = (count: number, thing: string, things = `${thing}s`) => `${count} ${count === 1 ? thing : things}`;
 
+/** The beginning of a text that is too long, cut between two words. */
+export function beginning(text: string, most: number): string {
+  const letters = [...text];
+  return letters.length <= most ? text : `${letters.slice(0, most).join('').replace(/\s+\S*$/, '')}…`;
+}
+
 export function duration(millis: number): string {
   if (millis < 1000) return `${Math.round(millis)} ms`;
   const seconds = millis / 1000;

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { api, explain } from '../api/client';
+import { api, explain, isChanged } from '../api/client';
 import { askYes } from '../shell/prompt';
 import { toast } from '../shell/toast';
 import { Page, Section, useSettings, type Hook, type SettingsData } from './parts';
@@ -19,45 +19,56 @@ export function Hooks() {
   const settings = useSettings();
   return (
     <Section title="Hooks" says={<>Your own commands at fixed points of a turn. Each gets what happens as JSON on its standard input. Exit 0 lets it go on, and what it prints is added for the model; exit 2 refuses, with what it prints as the reason. They run on this machine without being asked for, outside the sandbox: add only what you know. Every change is in the audit log.</>}>
-      <Page query={settings}>{(data) => <HookRows hooks={data.hooks ?? []} />}</Page>
+      <Page query={settings}>{(data) => <HookRows hooks={data.hooks} version={data.hooks_version} />}</Page>
     </Section>
   );
 }
 
-function HookRows({ hooks }: { hooks: readonly Hook[] }) {
+const same = (one: Hook, other: Hook) => one.on === other.on && one.tool === other.tool && one.command === other.command && one.timeout_seconds === other.timeout_seconds && one.on_error === other.on_error;
+
+function HookRows({ hooks, version }: { hooks: readonly Hook[]; version: string }) {
   const client = useQueryClient();
-  /** The place of the one that is open; one beyond the last is a new one. */
-  const [open, setOpen] = useState<number | null>(null);
+  /** The one that is open, as it was then; `new` is one that is not there yet. */
+  const [open, setOpen] = useState<Hook | 'new' | null>(null);
   const keep = useMutation({
-    mutationFn: (next: Hook[]) => api.put<SettingsData>('settings/hooks', { hooks: next }),
+    mutationFn: (next: Hook[]) => api.put<SettingsData>('settings/hooks', { hooks: next, version }),
     onSuccess: (data) => {
       client.setQueryData(['settings'], data);
       setOpen(null);
       toast.say('The hooks hold from now on.');
     },
-    // Said beside what is wrong.
-    onError: () => undefined,
+    // Said beside what is wrong. Whoever was quicker is shown at once, and what was typed stays.
+    onError: (error) => void (isChanged(error) && client.invalidateQueries({ queryKey: ['settings'] })),
   });
-  const remove = async (place: number) => {
-    const hook = hooks[place];
-    if (hook && (await askYes({ title: 'Remove this hook?', hint: hook.command, verb: 'Remove' }))) keep.mutate(hooks.filter((_, index) => index !== place), { onError: toast.problem });
+  const place = open === null || open === 'new' ? -1 : hooks.findIndex((hook) => same(hook, open));
+  const done = (next: Hook) => keep.mutate(place < 0 ? [...hooks, next] : hooks.map((one, index) => (index === place ? next : one)));
+  const remove = async (index: number) => {
+    const hook = hooks[index];
+    if (hook && (await askYes({ title: 'Remove this hook?', hint: hook.command, verb: 'Remove' }))) keep.mutate(hooks.filter((_, other) => other !== index), { onError: toast.problem });
+  };
+  const change = (what: Hook | 'new') => {
+    keep.reset();
+    setOpen(what);
   };
   return (
     <>
       {hooks.length === 0 && open === null ? <p className="muted">None yet.</p> : null}
-      {hooks.map((hook, index) => open === index ? (
-        <HookForm key={index} hook={hook} error={keep.error} busy={keep.isPending} onCancel={() => setOpen(null)} onDone={(next) => keep.mutate(hooks.map((one, place) => (place === index ? next : one)))} />
-      ) : (
-        <div className="provider" key={index}>
+      {hooks.map((hook, index) => (
+        <div className="provider" key={index} aria-current={index === place ? 'true' : undefined}>
           <div className="row wrap">
             <span className="grow"><strong>{MOMENTS[hook.on]}</strong>{hook.tool ? <> <code>{hook.tool}</code></> : null} <span className="meta">up to {hook.timeout_seconds} s{hook.on_error === 'ignore' ? ' · ignored when it does not work' : ''}</span><br /><code className="cut">{hook.command}</code></span>
-            <button type="button" className="button small" aria-label={`Edit hook ${index + 1}`} onClick={() => { keep.reset(); setOpen(index); }}>Edit</button>
-            <button type="button" className="button small danger" aria-label={`Remove hook ${index + 1}`} onClick={() => void remove(index)}>Remove</button>
+            <button type="button" className="button small" aria-label={`Edit hook ${index + 1}`} disabled={open !== null} onClick={() => change(hook)}>Edit</button>
+            <button type="button" className="button small danger" aria-label={`Remove hook ${index + 1}`} disabled={open !== null} onClick={() => void remove(index)}>Remove</button>
           </div>
         </div>
       ))}
-      {open === hooks.length ? <HookForm hook={NEW} error={keep.error} busy={keep.isPending} onCancel={() => setOpen(null)} onDone={(next) => keep.mutate([...hooks, next])} /> : null}
-      {open === null ? <div className="row"><button type="button" className="button" onClick={() => { keep.reset(); setOpen(hooks.length); }}><Plus /> New hook</button></div> : null}
+      {open === null ? <div className="row"><button type="button" className="button" onClick={() => change('new')}><Plus /> New hook</button></div> : (
+        <>
+          <h3>{open === 'new' ? 'New hook' : place < 0 ? 'Changed hook' : `Hook ${place + 1}`}</h3>
+          {open !== 'new' && place < 0 ? <p className="muted">This hook is no longer in the list as you opened it. Saving adds it at the end.</p> : null}
+          <HookForm hook={open === 'new' ? NEW : open} error={keep.error} busy={keep.isPending} onCancel={() => setOpen(null)} onDone={done} />
+        </>
+      )}
     </>
   );
 }

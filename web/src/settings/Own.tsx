@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { api, explain } from '../api/client';
+import { api, explain, isChanged } from '../api/client';
 import { Sentence } from '../markdown/inline';
 import { askYes } from '../shell/prompt';
 import { toast } from '../shell/toast';
@@ -78,14 +78,14 @@ function Editor({ what, name, onClose }: { what: Kind; name: string; onClose: ()
   const words = WORDS[what];
   const client = useQueryClient();
   const path = (of: string) => `${what}/${encodeURIComponent(of)}`;
-  const text = useQuery({ queryKey: [what, name, 'text'], queryFn: () => api.get<{ text: string; file: string }>(path(name)), enabled: name !== '', staleTime: 0, gcTime: 0 });
+  const text = useQuery({ queryKey: [what, name, 'text'], queryFn: () => api.get<{ text: string; file: string; version: string }>(path(name)), enabled: name !== '', staleTime: Infinity, gcTime: 0 });
   const fresh = () => {
     void client.invalidateQueries({ queryKey: [what] });
     void client.invalidateQueries({ queryKey: ['commands'] });
     onClose();
   };
   const keep = useMutation({
-    mutationFn: ({ called, written }: { called: string; written: string }) => api.put(path(called), { text: written, new: name === '' }),
+    mutationFn: ({ called, written }: { called: string; written: string }) => api.put(path(called), { text: written, new: name === '', version: text.data?.version }),
     onSuccess: (_, { called }) => { toast.say(`The ${words.one} \`${called}\` is saved.`); fresh(); },
     // Said beside what is wrong.
     onError: () => undefined,
@@ -102,7 +102,7 @@ function Editor({ what, name, onClose }: { what: Kind; name: string; onClose: ()
   return (
     <Section title={name ? `Edit ${name}` : `New ${words.one}`} says={name && text.data ? <>Kept in <code>{text.data.file}</code>.</> : undefined}>
       {name && !text.data ? <Page query={text}>{() => null}</Page> : (
-        <form className="stack wide" onSubmit={(event) => {
+        <form className="stack wide" key={text.data?.version} onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
           keep.mutate({ called: name || String(form.get('name') ?? '').trim(), written: String(form.get('text') ?? '') });
@@ -113,6 +113,7 @@ function Editor({ what, name, onClose }: { what: Kind; name: string; onClose: ()
           <div className="row wrap">
             <button type="submit" className="button primary" disabled={keep.isPending}>{keep.isPending ? 'Saving…' : 'Save'}</button>
             <button type="button" className="button" onClick={onClose}>Cancel</button>
+            {isChanged(keep.error) ? <button type="button" className="button" onClick={() => { keep.reset(); void text.refetch(); }}>Show what the file says now</button> : null}
             {name ? <button type="button" className="button danger" disabled={remove.isPending} onClick={() => void sure()}>Remove…</button> : null}
           </div>
         </form>

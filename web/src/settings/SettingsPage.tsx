@@ -133,7 +133,7 @@ function Audit() {
           {CATEGORIES.map(([name, words]) => <option key={name} value={name}>{words}</option>)}
         </select>
         <select className="field narrow" aria-label="Severity" value={severity} onChange={(event) => setSeverity(event.target.value)}>
-          <option value="">However grave</option><option value="warning">Warnings and graver</option><option value="security">Security and graver</option><option value="critical">Critical only</option>
+          <option value="">Any severity</option><option value="warning">Warnings and graver</option><option value="security">Security and graver</option><option value="critical">Critical only</option>
         </select>
         <button type="button" className="button small" disabled={verify.isFetching} onClick={() => void verify.refetch()}>Verify the chain</button>
         {verify.data ? <span role="status" className={verify.data.valid ? 'good' : 'bad'}>{verify.data.valid ? `All ${verify.data.entries} entries are as they were written.` : verify.data.problems.map(shownValue).join(' ')}</span> : null}
@@ -146,7 +146,7 @@ function Audit() {
               <tbody>
                 {[...data.entries].sort((a, b) => b.sequence - a.sequence).map((entry) => (
                   <tr key={entry.id}>
-                    <td>{new Date(entry.timestamp).toLocaleString()}</td><td>{entry.category}: {entry.action}</td><td className="cut" title={entry.target}>{entry.target}</td>
+                    <td>{new Date(entry.timestamp).toLocaleString()}</td><td>{entry.category}: {entry.action}</td><td className="cut" title={entry.target}>{entry.target ? <Sentence text={entry.target} /> : null}</td>
                     <td className={entry.outcome === 'allowed' ? '' : 'bad'}>{entry.outcome}</td>
                     <td>{entry.session_id ? <Link to="/s/$id" params={{ id: entry.session_id }}><code>{entry.session_id}</code></Link> : null}</td>
                   </tr>

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { api } from '../api/client';
 import type { Source } from '../api/types';
 import { toast } from '../shell/toast';
+import { counted } from '../session/words';
 import { Page, Section } from './parts';
 
 const STATES = { on: 'On', off: 'Off', not_allowed: 'Not allowed yet' };
@@ -24,6 +25,9 @@ export function Sources() {
     </>
   );
 }
+
+/** What a tool is called by its source. */
+const plainName = (name: string) => name.replace(/^mcp__.+?__/, '');
 
 function OneSource({ source }: { source: Source }) {
   const client = useQueryClient();
@@ -51,7 +55,7 @@ function OneSource({ source }: { source: Source }) {
         {source.from === 'yours' ? <button type="button" className="button small danger" onClick={() => remove.mutate()}>Remove</button> : null}
       </div>
       {signIn.data?.address ? <p role="status">Sign in at <a href={signIn.data.address} target="_blank" rel="noreferrer noopener">{new URL(signIn.data.address).host}</a>, then test the source.</p> : null}
-      {test.data ? <p role="status" className={test.data.ok ? 'good' : 'bad'}>{test.data.message}{test.data.tools.length > 0 ? `: ${test.data.tools.map((tool) => tool.name).join(', ')}` : ''}</p> : null}
+      {test.data ? <p role="status" className={test.data.ok ? 'good' : 'bad'}>{test.data.message}{test.data.tools.length > 0 ? ` It has ${counted(test.data.tools.length, 'tool')}: ${test.data.tools.map((tool) => plainName(tool.name)).join(', ')}.` : ''}</p> : null}
     </div>
   );
 }
@@ -68,9 +72,10 @@ function AddSource() {
     <Section title="Add a source">
       <form className="stack" onSubmit={(event) => {
         event.preventDefault();
-        const form = new FormData(event.currentTarget);
+        const element = event.currentTarget;
+        const form = new FormData(element);
         const where = String(form.get('where') ?? '').trim();
-        add.mutate({ name: String(form.get('name') ?? '').trim(), ...(kind === 'command' ? { command: where.split(/\s+/) } : { [kind]: where }) });
+        add.mutate({ name: String(form.get('name') ?? '').trim(), ...(kind === 'command' ? { command: where.split(/\s+/) } : { [kind]: where }) }, { onSuccess: () => element.reset() });
       }}>
         <label>Name<input className="field" name="name" required pattern="[a-z0-9_\-]+" title="Small letters, digits, - and _" placeholder="docs" /></label>
         <label>Kind<select className="field" value={kind} onChange={(event) => setKind(event.target.value as 'url' | 'api' | 'command')}><option value="url">MCP server at an address</option><option value="api">HTTP API at an address</option><option value="command">MCP server that is a program</option></select></label>

@@ -29,14 +29,14 @@ export function Usage() {
             <>
             {by === 'day' ? <Days rows={data.rows} size={size} shown={priced ? dollars : tokens} /> : null}
             <table className="table usage">
-              <thead><tr><th>{by}</th><th className="wide">{priced ? 'Cost, compared' : 'Tokens, compared'}</th><th>Cost</th><th>In</th><th>Out</th><th>Calls</th></tr></thead>
+              <thead><tr><th>{by.charAt(0).toUpperCase() + by.slice(1)}</th><th className="wide">{priced ? 'Cost, compared' : 'Tokens, compared'}</th><th className="end">Cost</th><th className="end">Tokens in</th><th className="end">Tokens out</th><th className="end">Calls</th></tr></thead>
               <tbody>
                 {data.rows.map((row) => (
                   <tr key={row.key}>
                     <td className="cut">{row.key}</td>
                     <td className="wide"><div className="bar"><div style={{ width: `${(size(row) / most) * 100}%` }} /></div></td>
-                    <td>{dollars(row.cost_usd)}{row.unpriced.length > 0 ? <span title={`No price is known for ${row.unpriced.join(', ')}`}> +?</span> : null}</td>
-                    <td>{tokens(row.usage.input)}</td><td>{tokens(row.usage.output)}</td><td>{row.calls}</td>
+                    <td className="end">{dollars(row.cost_usd)}{row.unpriced.length > 0 ? <span title={`No price is known for ${row.unpriced.join(', ')}`}> +?</span> : null}</td>
+                    <td className="end">{tokens(row.usage.input)}</td><td className="end">{tokens(row.usage.output)}</td><td className="end">{row.calls}</td>
                   </tr>
                 ))}
               </tbody>

@@ -28,7 +28,8 @@ export interface SettingsData {
   values: Record<string, unknown>;
   editable: string[];
   file: string;
-  hooks?: Hook[];
+  hooks: Hook[];
+  hooks_version: string;
 }
 export const useSettings = () => useQuery({ queryKey: ['settings'], queryFn: () => api.get<SettingsData>('settings') });
 

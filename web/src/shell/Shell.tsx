@@ -10,25 +10,28 @@ import { wardrobe } from '../theme/theme';
 import { useOnline } from '../inbox/changes';
 import { Inbox } from '../inbox/Inbox';
 import { useCell } from './cell';
-import { listenForKeys, useCommands } from './commands';
+import { keyWords, listenForKeys, useCommands } from './commands';
 import { Palette } from './Palette';
 import { Shortcuts } from './Shortcuts';
 import { TextPrompt } from './prompt';
 import { toast, Toasts } from './toast';
 
-const NARROW = '(max-width: 900px)';
-const narrowQuery = () => window.matchMedia(NARROW);
-export const useNarrow = () =>
+const useMedia = (media: string) =>
   useSyncExternalStore((watcher) => {
-    const query = narrowQuery();
+    const query = window.matchMedia(media);
     query.addEventListener('change', watcher);
     return () => query.removeEventListener('change', watcher);
-  }, () => narrowQuery().matches);
+  }, () => window.matchMedia(media).matches);
+export const useNarrow = () => useMedia('(max-width: 900px)');
+/** Here a list and a panel beside it would leave the session no room. */
+const useTight = () => useMedia('(max-width: 1200px)');
 
 const openList = new EventTarget();
 export function ListButton() {
   return <button type="button" className="icon-button only-narrow" aria-label="Sessions" title="Sessions" onClick={() => openList.dispatchEvent(new Event('open'))}><PanelLeft /></button>;
 }
+
+const HAS_NO_LIST = /^\/(settings|knowledge)/;
 
 export function Shell() {
   const navigate = useNavigate();
@@ -38,6 +41,8 @@ export function Shell() {
   const [sheet, setSheet] = useState(false);
   const asks = useAsks().data?.asks ?? [];
   const path = useRouterState({ select: (state) => state.location.pathname });
+  const hasPanel = useRouterState({ select: (state) => 'panel' in state.location.search && state.location.search.panel !== undefined });
+  const tight = useTight() && !narrow && hasPanel && path.startsWith('/s/');
   const statuses = useViews().data?.statuses ?? [];
   const home = useVersion().data?.workspace;
 
@@ -45,7 +50,7 @@ export function Shell() {
     if (home) wardrobe.live(home);
   }, [home]);
   useEffect(() => listenForKeys(), []);
-  useEffect(() => setSheet(false), [path]);
+  useEffect(() => setSheet(false), [path, hasPanel]);
   useEffect(() => {
     const open = () => setSheet(true);
     openList.addEventListener('open', open);
@@ -56,7 +61,7 @@ export function Shell() {
     { id: 'palette', label: 'Go to or do…', keys: 'mod+k', typing: true, hidden: true, run: () => setPalette(true) },
     { id: 'new', label: 'New session', keys: 'c', run: () => void navigate({ to: '/' }).then(() => window.setTimeout(focusComposer, 50)) },
     { id: 'focus', label: 'Write a message', keys: '/', run: focusComposer },
-    { id: 'sessions', label: 'Search sessions', keys: 'g s', run: () => { setSheet(narrow); window.setTimeout(() => document.querySelector<HTMLElement>('[data-search]')?.focus(), 60); } },
+    { id: 'sessions', label: 'Search sessions', keys: 'g s', run: () => void searchSessions() },
     { id: 'waiting', label: 'Next waiting ask', keys: 'g w', run: () => void nextAsk() },
     { id: 'knowledge', label: 'Search what is known', keys: 'g k', run: () => void navigate({ to: '/knowledge' }) },
     { id: 'research', label: 'Research a question', keys: 'g r', run: () => void navigate({ to: '/research' }) },
@@ -64,6 +69,12 @@ export function Shell() {
     ...statuses.map(({ name, shortcut }, index) => ({ id: `status-${index}`, label: `Status: ${name}`, keys: shortcut ? `s ${shortcut}` : undefined, hidden: !path.startsWith('/s/'), run: () => void setStatus(name) })),
     { id: 'shortcuts', label: 'Keyboard shortcuts', keys: '?', run: () => setShortcuts(true) },
   ]);
+  const searchSessions = async () => {
+    if (narrow || tight) setSheet(true);
+    // Some pages have no room for the list.
+    else if (HAS_NO_LIST.test(path)) await navigate({ to: '/' });
+    focusWhenThere('[data-search]');
+  };
   const nextAsk = async () => {
     // What is in sight comes first; it may be there before the list of all has heard of it.
     const here = [...document.querySelectorAll<HTMLElement>('[data-ask]')];
@@ -76,7 +87,7 @@ export function Shell() {
   };
 
   return (
-    <div className="shell">
+    <div className={tight ? 'shell tight' : 'shell'}>
       <div className="banners"><Banners /></div>
       <nav className="rail" aria-label="Main">
         <img className="mark" src="/icon.svg" alt="Weft" />
@@ -84,11 +95,12 @@ export function Shell() {
         <Link to="/waiting" title="Waiting for you (g w)" aria-label={`Waiting for you: ${asks.length}`}><Bell />{asks.length > 0 ? <span className="count">{asks.length}</span> : null}</Link>
         <Link to="/knowledge" title="Knowledge (g k)" aria-label="Knowledge"><Waypoints /></Link>
         <Link to="/research" title="Research (g r)" aria-label="Research"><BookOpenCheck /></Link>
-        <button type="button" title="Go to or do (Ctrl+K)" aria-label="Command palette" onClick={() => setPalette(true)}><CommandIcon /></button>
+        <button type="button" title={`Go to or do (${keyWords('mod+k')})`} aria-label="Command palette" onClick={() => setPalette(true)}><CommandIcon /></button>
         <span className="grow spacer" />
-        <Link to="/settings/$page" params={{ page: 'models' }} className={path.startsWith('/settings') ? 'active' : ''} title="Settings" aria-label="Settings"><Settings /></Link>
+        <Link to="/settings/$page" params={{ page: 'models' }} className={path.startsWith('/settings') ? 'active' : ''} title="Settings (g ,)" aria-label="Settings"><Settings /></Link>
       </nav>
-      {narrow ? null : <aside className={/^\/(settings|knowledge)/.test(path) ? 'list none' : 'list'} aria-label="Sessions"><Inbox /></aside>}
+      {tight && sheet ? <div className="overlay" onClick={() => setSheet(false)} /> : null}
+      {narrow ? null : <aside className={tight && sheet ? 'list floating' : tight || HAS_NO_LIST.test(path) ? 'list none' : 'list'} aria-label="Sessions" onKeyDown={(event) => tight && event.key === 'Escape' && setSheet(false)}><Inbox /></aside>}
       <Outlet />
       {narrow && sheet ? (
         <>
@@ -120,14 +132,17 @@ async function setStatus(flag: string) {
 
 function focusWhenThere(selector: string, tries = 40) {
   const found = document.querySelector<HTMLElement>(selector);
-  if (found) found.focus();
-  else if (tries > 0) window.setTimeout(() => focusWhenThere(selector, tries - 1), 50);
+  found?.focus();
+  // What is not drawn yet takes no focus.
+  if (tries > 0 && (!found || document.activeElement !== found)) window.setTimeout(() => focusWhenThere(selector, tries - 1), 50);
 }
 
 function Banners() {
   const old = useCell(stale);
   const online = useOnline();
   const version = useVersion();
+  // The page on models says it itself.
+  const path = useRouterState({ select: (state) => state.location.pathname });
   const [hidden, setHidden] = useState(() => sessionStorage.getItem('weft.offline-hint') === 'no');
   return (
     <>
@@ -135,7 +150,7 @@ function Banners() {
         <div className="banner loud" role="alert"><span className="grow">Weft was upgraded. This page is from before; load it again to go on.</span><button type="button" className="button small primary" onClick={() => window.location.reload()}>Load again</button></div>
       ) : null}
       {!online ? <div className="banner loud" role="alert"><span className="grow">Weft does not answer. If it was stopped, start it with <code>weft serve</code>; this page goes on by itself.</span></div> : null}
-      {version.data?.offline && !hidden ? (
+      {version.data?.offline && !hidden && path !== '/settings/models' ? (
         <div className="banner" role="note">
           <span className="grow">No model is set up, so the small built-in offline model answers. It can read, search, quote and edit, but it does not think.</span>
           <Link to="/settings/$page" params={{ page: 'models' }} className="button small">Add a model</Link>

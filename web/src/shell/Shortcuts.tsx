@@ -5,7 +5,7 @@ import { keyWords } from './commands';
 
 export const SHORTCUTS: [string, string][] = [
   ['mod+k', 'Go to or do'], ['c', 'New session'], ['/', 'Write a message'], ['g s', 'Search sessions'], ['g w', 'Next waiting ask'],
-  ['g k', 'Search what is known'], ['g r', 'Research a question'], ['g ,', 'Settings'], [']', 'Panel'], ['escape', 'Stop the turn'], ['shift+tab', 'Next mode (safe, ask, auto)'], ['enter', 'Send; queue while it works'],
+  ['mod+f', 'Find in this session'], ['g k', 'Search what is known'], ['g r', 'Research a question'], ['g ,', 'Settings'], [']', 'Panel'], ['escape', 'Stop the turn'], ['escape', 'Leave the box, when nothing runs'], ['shift+tab', 'Next mode (safe, ask, auto)'], ['enter', 'Send; queue while it works'],
   ['mod+enter', 'Steer while it works'], ['y', 'Allow once, in a focused ask'], ['n', 'Reject, in a focused ask'], ['?', 'This list'],
 ];
 
@@ -19,7 +19,7 @@ export function ShortcutTable() {
   const all = [...SHORTCUTS, ...statuses.flatMap(({ name, shortcut }): [string, string][] => (shortcut ? [[`s ${shortcut}`, `Status: ${name}`]] : []))];
   return (
     <dl className="shortcuts">
-      {all.map(([keys, does]) => <div key={keys}><dt>{does}</dt><dd><Keys keys={keys} /></dd></div>)}
+      {all.map(([keys, does]) => <div key={does}><dt>{does}</dt><dd><Keys keys={keys} /></dd></div>)}
     </dl>
   );
 }

@@ -9,10 +9,11 @@ use utoipa::{IntoParams, ToSchema};
 use weft_engine::CallableKind;
 use weft_engine::agent::{Agent, DEFAULT};
 use weft_engine::skills::{self, Skills};
+use weft_mcp::config::Origin;
 use weft_store::{MarkedFilter, View};
 
 use super::blocking;
-use crate::desk::SharedDesk;
+use crate::desk::{Desk, SharedDesk};
 use crate::extract::Query;
 use crate::files::{self, FileView};
 use crate::problem::{Answer, Problem};
@@ -169,7 +170,17 @@ pub struct CommandView {
 #[utoipa::path(get, path = "/commands", params(PlaceQuery), responses((status = 200, body = CommandList)), tag = "catalog")]
 pub async fn commands(State(desk): State<SharedDesk>, Query(place): Query<PlaceQuery>) -> Answer<Json<CommandList>> {
     let (engine, workspace) = (desk.engine.clone(), desk.folder(place.workspace.as_deref())?);
+    let (here, at) = (desk.workspace.clone(), workspace.clone());
     let found = blocking(move || engine.callables(&workspace)).await?;
+    let named = desk.named_sources(at == here).await;
+    let named =
+        named.into_iter().filter(|typed| !found.iter().any(|callable| &callable.typed == typed)).collect::<Vec<_>>();
+    let named = named.into_iter().map(|typed| CommandView {
+        typed,
+        arguments: String::new(),
+        description: "The tools of this source".to_owned(),
+        kind: "source".to_owned(),
+    });
     let commands = found.into_iter().map(|callable| CommandView {
         typed: callable.typed,
         arguments: callable.arguments,
@@ -183,7 +194,21 @@ pub async fn commands(State(desk): State<SharedDesk>, Query(place): Query<PlaceQ
         }
         .to_owned(),
     });
-    Ok(Json(CommandList { commands: commands.collect() }))
+    Ok(Json(CommandList { commands: commands.chain(named).collect() }))
+}
+
+impl Desk {
+    /// The sources that may be used, as they are named in what is said. One whose tools nobody has asked for yet
+    /// is among them: it is asked when it is named.
+    async fn named_sources(&self, with_projects: bool) -> Vec<String> {
+        // What is wrong with the settings is told where they are.
+        let Ok(list) = self.source_list().await else { return Vec::new() };
+        let all = list.sources.all();
+        let usable = all.iter().map(|source| &source.config).filter(|config| {
+            config.enabled && list.trust.allows(config) && (with_projects || matches!(config.origin, Origin::User))
+        });
+        usable.map(|config| format!("@{}", config.name)).collect()
+    }
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -22,6 +22,7 @@ mod turns;
 mod uploads;
 mod usage;
 mod views;
+mod views_file;
 
 // Words of queries, which the description has to name.
 pub use knowledge::QuestionWord;
@@ -120,6 +121,11 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
 /// Work that waits for the disk, done where it holds up nobody.
 pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
     tokio::task::spawn_blocking(work).await.map_err(|error| Problem::failed(error.to_string()))
+}
+
+/// Work that is carried through, also if whoever asked for it has gone away.
+pub async fn to_the_end<T: Send + 'static>(work: impl Future<Output = Answer<T>> + Send + 'static) -> Answer<T> {
+    tokio::spawn(work).await.map_err(|error| Problem::failed(error.to_string()))?
 }
 
 impl Desk {

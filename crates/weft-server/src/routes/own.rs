@@ -8,10 +8,11 @@ use utoipa::ToSchema;
 use weft_engine::own::{Kind, Own, OwnError};
 use weft_store::audit::Category;
 
-use super::blocking;
-use crate::desk::SharedDesk;
+use super::{blocking, to_the_end};
+use crate::desk::{Desk, SharedDesk};
 use crate::extract::Body;
 use crate::problem::{Answer, Problem, sentence};
+use crate::version;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OwnText {
@@ -20,6 +21,8 @@ pub struct OwnText {
     text: String,
     /// Where it lies.
     file: String,
+    /// Which text this is; whoever replaces it can say which one they had read.
+    version: String,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -30,6 +33,11 @@ pub struct OwnTextIn {
     /// It is refused if there is one of this name.
     #[serde(default)]
     new: bool,
+    /// The `version` of the text that this one was made from. It is refused if there is another one now;
+    /// without a version it is written whatever there is.
+    #[serde(default)]
+    #[schema(max_length = 64)]
+    version: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -92,23 +100,35 @@ async fn show(desk: SharedDesk, kind: Kind, name: String) -> Answer<Json<OwnText
     blocking(move || {
         let own = Own::named(kind, &name, &desk.home).map_err(|_| missing(kind))?;
         let text = own.text().map_err(problem)?;
-        Ok(Json(OwnText { file: own.file().display().to_string(), text, name }))
+        Ok(Json(OwnText { file: own.file().display().to_string(), version: version::of(&text), text, name }))
     })
     .await?
 }
 
 async fn keep(desk: SharedDesk, kind: Kind, name: String, given: OwnTextIn) -> Answer<Json<OwnText>> {
-    blocking(move || {
-        let own = Own::named(kind, &name, &desk.home).map_err(problem)?;
-        if given.new && own.exists() {
-            let word = kind.word();
-            return Err(Problem::conflict("exists", format!("There is already a {word} `{name}`.")));
-        }
-        own.keep(&given.text).map_err(problem)?;
-        desk.note_change(Category::Config, "catalog.written", "write", &format!("{} {name}", kind.word()));
-        Ok(Json(OwnText { file: own.file().display().to_string(), text: given.text, name }))
+    to_the_end(async move {
+        let holder = SharedDesk::clone(&desk);
+        let _replacing = holder.replacing.lock().await;
+        blocking(move || replace(&desk, kind, name, given)).await?
     })
-    .await?
+    .await
+}
+
+fn replace(desk: &Desk, kind: Kind, name: String, given: OwnTextIn) -> Answer<Json<OwnText>> {
+    let own = Own::named(kind, &name, &desk.home).map_err(problem)?;
+    if given.new && own.exists() {
+        let word = kind.word();
+        return Err(Problem::conflict("exists", format!("There is already a {word} `{name}`.")));
+    }
+    if given.version.is_some() {
+        // One that was removed meanwhile is no longer what was read.
+        let now = own.text().map(|text| version::of(&text)).unwrap_or_default();
+        version::check(&now, given.version.as_deref(), "The instructions")?;
+    }
+    own.keep(&given.text).map_err(problem)?;
+    desk.note_change(Category::Config, "catalog.written", "write", &format!("{} {name}", kind.word()));
+    let version = version::of(&given.text);
+    Ok(Json(OwnText { file: own.file().display().to_string(), version, text: given.text, name }))
 }
 
 async fn remove(desk: SharedDesk, kind: Kind, name: String) -> Answer<(StatusCode, Json<PutAway>)> {

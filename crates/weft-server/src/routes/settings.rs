@@ -14,11 +14,12 @@ use weft_engine::settings::SETTINGS;
 use weft_engine::{Config, Loaded};
 use weft_store::audit::Category;
 
-use super::blocking;
+use super::{blocking, to_the_end};
 use crate::backstage::{Hook, HookMoment, HookTrouble};
 use crate::desk::{Desk, SharedDesk};
 use crate::extract::Body;
 use crate::problem::{Answer, Problem, sentence};
+use crate::version;
 
 /// Providers and what the sandbox lets out are changed in the file, by hand. Hooks have a request of
 /// their own, which is written down as what it is.
@@ -41,6 +42,8 @@ pub struct SettingsView {
     warnings: Vec<String>,
     /// Your own commands at fixed points of a turn.
     hooks: Vec<Hook>,
+    /// Which list of hooks this is; whoever replaces it says which one they had read.
+    hooks_version: String,
 }
 
 /// Settings that hold here
@@ -54,13 +57,15 @@ impl Desk {
         let backstage = Arc::clone(&self.backstage);
         let loaded = blocking(move || backstage.settings()).await?;
         let Loaded { config, warnings, sources } = loaded.map_err(|reason| Problem::failed(sentence(&reason)))?;
+        let hooks: Vec<Hook> = config.hooks.iter().map(hook_view).collect();
         Ok(SettingsView {
             values: values(&config),
             editable: editable().collect(),
             file: self.home.config_file().display().to_string(),
             files: sources.iter().map(|file| file.display().to_string()).collect(),
             warnings,
-            hooks: config.hooks.iter().map(hook_view).collect(),
+            hooks_version: version::of(&hooks),
+            hooks,
         })
     }
 }
@@ -91,12 +96,15 @@ fn hook_view(hook: &HookConfig) -> Hook {
 #[serde(deny_unknown_fields)]
 pub struct HooksIn {
     hooks: Vec<Hook>,
+    /// The `hooks_version` of the settings that these were made from.
+    version: String,
 }
 
 /// Put these hooks in the place of yours, in this order
 ///
 /// Hooks are commands that run on this machine without being asked for. They hold at once, also for a
-/// turn that runs, and the change is in the audit log.
+/// turn that runs, and the change is in the audit log. Nothing is saved (409) if your hooks are not those of
+/// the version that was read any more.
 #[utoipa::path(put, path = "/settings/hooks", request_body = HooksIn, responses((status = 200, body = SettingsView)), tag = "settings")]
 pub async fn set_hooks(State(desk): State<SharedDesk>, Body(given): Body<HooksIn>) -> Answer<Json<SettingsView>> {
     let hooks = given.hooks;
@@ -116,16 +124,24 @@ pub async fn set_hooks(State(desk): State<SharedDesk>, Body(given): Body<HooksIn
             return Err(Problem::bad("Only a hook before or after a tool can name one."));
         }
     }
-    let backstage = Arc::clone(&desk.backstage);
-    let kept = blocking(move || backstage.set_hooks(&hooks).map(|()| hooks)).await?;
-    let hooks = kept.map_err(|reason| Problem::bad(sentence(&reason)))?;
-    let backstage = Arc::clone(&desk.backstage);
-    if let Ok(loaded) = blocking(move || backstage.settings()).await? {
-        desk.engine.renew(&loaded.config);
+    to_the_end(desk.replace_hooks(hooks, given.version)).await.map(Json)
+}
+
+impl Desk {
+    async fn replace_hooks(self: Arc<Self>, hooks: Vec<Hook>, read: String) -> Answer<SettingsView> {
+        let _replacing = self.replacing.lock().await;
+        version::check(&self.settings_view().await?.hooks_version, Some(&read), "The hooks")?;
+        let backstage = Arc::clone(&self.backstage);
+        let kept = blocking(move || backstage.set_hooks(&hooks).map(|()| hooks)).await?;
+        let hooks = kept.map_err(|reason| Problem::bad(sentence(&reason)))?;
+        let backstage = Arc::clone(&self.backstage);
+        if let Ok(loaded) = blocking(move || backstage.settings()).await? {
+            self.engine.renew(&loaded.config);
+        }
+        let told = serde_json::to_string(&hooks).unwrap_or_default();
+        self.note_change(Category::Config, "hooks.set", "set", &format!("hooks = {told}"));
+        self.settings_view().await
     }
-    let told = serde_json::to_string(&hooks).unwrap_or_default();
-    desk.note_change(Category::Config, "hooks.set", "set", &format!("hooks = {told}"));
-    Ok(Json(desk.settings_view().await?))
 }
 
 fn values(config: &Config) -> BTreeMap<&'static str, Value> {

@@ -40,7 +40,7 @@ pub struct SourceView {
 }
 
 impl Desk {
-    async fn source_list(&self) -> Answer<SourceList> {
+    pub(super) async fn source_list(&self) -> Answer<SourceList> {
         let backstage = Arc::clone(&self.backstage);
         blocking(move || backstage.sources()).await?.map_err(|reason| Problem::failed(sentence(&reason)))
     }

@@ -2,20 +2,21 @@
 //! and the labels that there are, with their colours. Kept in the settings folder, the same for every browser.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::blocking;
 use super::sessions::bad_expression;
+use super::views_file::Kept;
+use super::{blocking, to_the_end};
 use crate::desk::{Desk, SharedDesk};
 use crate::expression::Expression;
 use crate::extract::Body;
 use crate::problem::{Answer, Problem};
-use crate::statuses::{self, Category, Colour, Status, Stored};
+use crate::statuses::{Colour, Status};
+use crate::version;
 
 const MOST_VIEWS: usize = 100;
 const MOST_STATUSES: usize = 50;
@@ -44,7 +45,7 @@ pub struct SavedView {
     condition: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ViewsIn {
     views: Vec<SavedView>,
@@ -54,17 +55,12 @@ pub struct ViewsIn {
     colours: BTreeMap<String, Colour>,
     /// Statuses that have another name now, from old to new: sessions and views that have the old one get the
     /// new one.
-    #[serde(default, skip_serializing)]
-    renamed: BTreeMap<String, String>,
-}
-
-/// The same as it lies in the file, also from earlier versions.
-#[derive(Deserialize)]
-struct StoredViews {
-    views: Vec<SavedView>,
-    statuses: Vec<Stored>,
     #[serde(default)]
-    colours: BTreeMap<String, Colour>,
+    renamed: BTreeMap<String, String>,
+    /// The `version` of the views that these were made from; without one they are saved whatever there is now.
+    #[serde(default)]
+    #[schema(max_length = 64)]
+    version: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -75,6 +71,8 @@ pub struct ViewsOut {
     colours: BTreeMap<String, Colour>,
     /// All labels that sessions in sight carry.
     labels: Vec<LabelView>,
+    /// Which views, statuses and colours these are; whoever replaces them can say which ones they had read.
+    version: String,
     /// Why these are not the ones that were saved, if they are not.
     notice: Option<String>,
 }
@@ -93,6 +91,9 @@ pub async fn show(State(desk): State<SharedDesk>) -> Answer<Json<ViewsOut>> {
 }
 
 /// Save views and statuses
+///
+/// Nothing is saved (409) if they are no longer those of the version that was read. Sessions get new words for
+/// renamed statuses together with the views, also if Weft ends in between.
 #[utoipa::path(put, path = "/views", request_body = ViewsIn, responses((status = 200, body = ViewsOut)), tag = "sessions")]
 pub async fn keep(State(desk): State<SharedDesk>, Body(mut given): Body<ViewsIn>) -> Answer<Json<ViewsOut>> {
     for view in &mut given.views {
@@ -104,22 +105,18 @@ pub async fn keep(State(desk): State<SharedDesk>, Body(mut given): Body<ViewsIn>
         }
     }
     check(&given)?;
-    let failed = |error: std::io::Error| Problem::failed(format!("The views cannot be saved: {error}."));
-    let text = serde_json::to_string_pretty(&given).map_err(|error| Problem::failed(error.to_string()))?;
-    // All that can fail is done before a session gets another word, and all sessions get theirs at once.
-    let (kept, renamed) = (SharedDesk::clone(&desk), given.renamed);
-    let fresh = blocking(move || kept.write_beside(&text)).await?.map_err(failed)?;
-    if let Err(error) = desk.engine.store().rename_flags(renamed).await {
-        let _ = std::fs::remove_file(&fresh);
-        return Err(error.into());
-    }
-    blocking(move || {
-        desk.put_aside_if_damaged();
-        std::fs::rename(&fresh, desk.views_file()).map_err(failed)?;
-        desk.views()
+    to_the_end(async move {
+        let _replacing = desk.replacing.lock().await;
+        desk.finish_renaming().await?;
+        let ViewsIn { views, statuses, colours, renamed, version: read } = given;
+        let reader = SharedDesk::clone(&desk);
+        let now = blocking(move || reader.kept_views().0.version()).await?;
+        version::check(&now, read.as_deref(), "The views and statuses")?;
+        desk.replace_views(Kept { views, statuses, colours, renaming: None }, renamed).await?;
+        let reader = SharedDesk::clone(&desk);
+        blocking(move || reader.views()).await?.map(Json)
     })
-    .await?
-    .map(Json)
+    .await
 }
 
 fn check(given: &ViewsIn) -> Answer<()> {
@@ -184,67 +181,12 @@ fn check_looks(given: &ViewsIn) -> Answer<()> {
 }
 
 impl Desk {
-    fn views_file(&self) -> PathBuf {
-        self.home.config.join("views.json")
-    }
-
     fn views(&self) -> Answer<ViewsOut> {
-        let (ViewsIn { views, statuses, colours, .. }, notice) = self.kept_views();
+        let (kept, notice) = self.kept_views();
+        let version = kept.version();
         let labels = self.engine.store().labels()?;
         let labels = labels.into_iter().map(|(name, sessions)| LabelView { name, sessions }).collect();
-        Ok(ViewsOut { views, statuses, colours, labels, notice })
+        let Kept { views, statuses, colours, .. } = kept;
+        Ok(ViewsOut { views, statuses, colours, labels, version, notice })
     }
-
-    /// What was saved. A file that cannot be understood is said and stays where it is until something is saved:
-    /// meanwhile there is what there was before anything was.
-    fn kept_views(&self) -> (ViewsIn, Option<String>) {
-        let read = |bytes: Vec<u8>| match serde_json::from_slice::<StoredViews>(&bytes) {
-            Ok(kept) => (kept.into(), None),
-            Err(error) => (ViewsIn::usual(), Some(damaged(&self.views_file(), &error))),
-        };
-        std::fs::read(self.views_file()).map_or_else(|_| (ViewsIn::usual(), None), read)
-    }
-
-    /// Writes what is to be kept next to its place.
-    fn write_beside(&self, text: &str) -> std::io::Result<PathBuf> {
-        let fresh = self.views_file().with_extension(format!("new-{}", getrandom::u32().unwrap_or_default()));
-        std::fs::create_dir_all(&self.home.config)?;
-        std::fs::write(&fresh, text)?;
-        Ok(fresh)
-    }
-
-    /// Whatever was in a file that nobody understood may still be wanted.
-    fn put_aside_if_damaged(&self) {
-        if self.kept_views().1.is_some() {
-            let aside = self.views_file().with_extension(format!("damaged-{}.json", self.engine.clock().now().0));
-            let _ = std::fs::rename(self.views_file(), aside);
-        }
-    }
-
-    /// The statuses that mean there is nothing left to do.
-    pub(super) fn closed_statuses(&self) -> Vec<String> {
-        let kept = self.kept_views().0.statuses.into_iter();
-        kept.filter(|status| status.category == Category::Closed).map(|status| status.name).collect()
-    }
-}
-
-impl ViewsIn {
-    fn usual() -> Self {
-        Self { views: Vec::new(), statuses: statuses::usual(), colours: BTreeMap::new(), renamed: BTreeMap::new() }
-    }
-}
-
-impl From<StoredViews> for ViewsIn {
-    fn from(kept: StoredViews) -> Self {
-        let statuses = kept.statuses.into_iter().map(Status::from).collect();
-        Self { views: kept.views, statuses, colours: kept.colours, renamed: BTreeMap::new() }
-    }
-}
-
-fn damaged(path: &Path, error: &serde_json::Error) -> String {
-    let path = path.display();
-    format!(
-        "`{path}` cannot be understood: {error}. The usual statuses are used and your views are not shown. Mend the \
-         file, or save something here: then it is put aside and another one is begun."
-    )
 }

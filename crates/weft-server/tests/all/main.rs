@@ -15,6 +15,7 @@ mod edges;
 mod inbox;
 mod knowledge;
 mod papers;
+mod replacing;
 mod requests;
 mod sessions;
 mod streams;

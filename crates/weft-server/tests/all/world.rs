@@ -130,6 +130,12 @@ impl World {
         self.run(server);
     }
 
+    /// Starts one more server for this world.
+    pub async fn another(&self) {
+        let options = Options { address: ([127, 0, 0, 1], 0).into(), tls: None, insecure: false, hosts: Vec::new() };
+        self.run(Server::bind(options, Tokens::open(self.home.path())).await.unwrap());
+    }
+
     /// Serves this world at another place.
     pub fn run(&self, server: Server) {
         let parts = Parts {

@@ -24,6 +24,7 @@ mod shell;
 mod structure;
 mod structure_replace;
 mod structure_search;
+mod tally;
 mod todo;
 mod view;
 mod walk;

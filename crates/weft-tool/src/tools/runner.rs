@@ -11,6 +11,7 @@ use weft_core::event::{Display, Outcome};
 use weft_core::{Mode, SessionId};
 use weft_sandbox::denial::ASK_TO_LEAVE;
 
+use super::tally::tally;
 use super::view;
 use crate::aside::{self, PutAside};
 use crate::capture;
@@ -90,17 +91,26 @@ impl Runner {
             notices.insert(0, note);
             summary = format!("{summary}, {heading}");
         }
+        // Of what was cut, a sum would be too small.
+        let mut is_whole = ran.output.saved.is_none();
         if view::is_worth_it(&ran.output) {
             let (command, output, spill) = (order.command.clone(), ran.output.clone(), spill(context));
             // Parsing is quick, but the whole output may have to be read.
             let parsed = tokio::task::spawn_blocking(move || view::parsed(&command, &output, &spill)).await;
-            ran.output = parsed.ok().flatten().unwrap_or(ran.output);
+            if let Ok(Some(parsed)) = parsed {
+                (ran.output, is_whole) = (parsed, true);
+            }
         }
         if context.mode == Mode::Safe {
             // There nobody is asked, so nothing may be said of asking.
             ran.denial = ran.denial.map(|words| words.replace(&format!(" {ASK_TO_LEAVE}"), ""));
         }
-        finish(ran, order.command, &summary, notices)
+        let tests = tally(&ran.output.text).filter(|_| is_whole);
+        let mut finished = finish(ran, order.command, &summary, notices);
+        if let Some(tests) = tests {
+            finished.output.summary = format!("{} · {tests}", finished.output.summary);
+        }
+        finished
     }
 
     /// Starts it as a job of the session.
@@ -244,12 +254,19 @@ fn finish(ran: Ran, command: String, summary: &str, notices: Vec<String>) -> Fin
         text.push('\n');
         text.push_str(&note);
     }
-    let summary =
-        if status.is_empty() { summary.to_owned() } else { format!("{summary}, {}", text::one_line(&status)) };
+    let mut summary = past(summary);
+    if !status.is_empty() {
+        summary = format!("{summary}, {}", text::one_line(&status));
+    }
     let mut finished = Finished::new(outcome, text, summary);
     finished.output.display = Some(Display::Command { command, exit_code: ran.ended.exit_code() });
     finished.output.saved = ran.output.saved;
     finished
+}
+
+/// What was to be run has run: the line stays in the person's list.
+fn past(summary: &str) -> String {
+    summary.strip_prefix("Run ").map_or_else(|| summary.to_owned(), |what| format!("Ran {what}"))
 }
 
 fn verdict(ended: Ended) -> (Outcome, String) {

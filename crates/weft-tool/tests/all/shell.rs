@@ -26,7 +26,10 @@ async fn commands_run_in_the_workspace() {
     let missing = world.run("shell", json!({"cmd": "no-such-command-here"})).await;
     assert_eq!(missing.outcome, Outcome::Failed);
     assert!(missing.output.text.starts_with("exit code 127\n"), "{}", missing.output.text);
-    assert_eq!(missing.output.summary, "Run `no-such-command-here`, exit code 127");
+    assert_eq!(missing.output.summary, "Ran `no-such-command-here`, exit code 127");
+    let tested =
+        world.run("shell", json!({"command": "echo 'test result: ok. 214 passed; 0 failed; 0 ignored'"})).await;
+    assert!(tested.output.summary.starts_with("Ran `echo ") && tested.output.summary.ends_with("` · 214 passed"));
     let command = "no-such-command-here".to_owned();
     assert_eq!(missing.output.display, Some(Display::Command { command, exit_code: Some(127) }));
 }

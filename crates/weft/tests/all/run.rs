@@ -307,7 +307,7 @@ fn what_was_not_done_is_a_failure() {
     assert!(!refused.stdout.contains("overwrite"), "{refused:?}");
     assert_eq!(refused.stdout.lines().count(), 1, "{refused:?}");
     let ran = offline(&["--mode", "auto", "$ exit 3"]).expect(1);
-    assert!(ran.stderr.contains("✗ Run `exit 3`, exit code 3") && !ran.stderr.contains('✓'), "{ran:?}");
+    assert!(ran.stderr.contains("✗ Ran `exit 3`, exit code 3") && !ran.stderr.contains('✓'), "{ran:?}");
     assert_eq!(ran.stderr.matches("exit code").count(), 1, "{ran:?}");
 }
 
