@@ -29,6 +29,8 @@ pub enum KnowledgeError {
     #[error("{0}")]
     Model(String),
     #[error(transparent)]
+    NoMoment(#[from] weft_store::NoMoment),
+    #[error(transparent)]
     Store(#[from] StoreError),
 }
 
