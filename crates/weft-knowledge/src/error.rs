@@ -38,7 +38,7 @@ fn near(similar: &[String]) -> String {
     if similar.is_empty() {
         " Run `weft index` if it is new".to_owned()
     } else {
-        format!(" Did you mean {}", similar.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+        format!(" Did you mean {}?", similar.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or "))
     }
 }
 

@@ -526,7 +526,8 @@ fn said(error: &KnowledgeError) -> String {
             let text = error.to_string();
             let mut letters = text.chars();
             let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-            format!("{first}{}.", letters.as_str().trim_end_matches('.'))
+            let stop = if text.ends_with('?') { "" } else { "." };
+            format!("{first}{}{stop}", letters.as_str().trim_end_matches('.'))
         }
     }
 }
