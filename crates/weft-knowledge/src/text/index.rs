@@ -153,7 +153,7 @@ impl TextIndex {
         Ok(weighed)
     }
 
-    /// The same for words that are prepared already, each with its weight.
+    /// The chunks that hold words that are prepared already, each with its weight.
     pub fn search_words(
         &self,
         words: &[(String, f32)],
