@@ -29,6 +29,8 @@ pub enum KnowledgeError {
     #[error("{0}")]
     Model(String),
     #[error(transparent)]
+    NoMoment(#[from] weft_store::NoMoment),
+    #[error(transparent)]
     Store(#[from] StoreError),
 }
 
@@ -36,7 +38,7 @@ fn near(similar: &[String]) -> String {
     if similar.is_empty() {
         " Run `weft index` if it is new".to_owned()
     } else {
-        format!(" Did you mean {}", similar.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+        format!(" Did you mean {}?", similar.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or "))
     }
 }
 

@@ -23,7 +23,7 @@ const MOST_THREADS: usize = 8;
 /// A file changed this shortly before it was read may be changed again without its time showing it.
 const UNSURE_MS: i64 = 50;
 /// Changes whenever files are taken apart in another way: then all are read again.
-const READER: u32 = 4;
+const READER: u32 = 5;
 /// Files that are put in within so long are one transaction: what a kill takes back is read again.
 const LONGEST_TRANSACTION: Duration = Duration::from_secs(1);
 /// How often people are told how far it is.
@@ -139,7 +139,10 @@ impl Knowledge {
         let begun = Instant::now();
         let lock = self.lock()?;
         let mut report = Report::default();
-        let work: Vec<Found> = found.into_iter().filter(|found| is_new(found, known.get(&found.path))).collect();
+        let (work, same): (Vec<Found>, Vec<Found>) =
+            found.into_iter().partition(|found| is_new(found, known.get(&found.path)));
+        // What is not searched is told again: it still is not.
+        report.passed.extend(same.iter().filter_map(|found| passed_before(found, known)));
         let put = self.put_all(&work, gone, known, &mut run, &mut report);
         // What a failure leaves open never was.
         self.tables.roll_back()?;
@@ -200,6 +203,9 @@ impl Knowledge {
             let mut done = 0;
             for (index, read) in receiver {
                 let Some(found) = work.get(index) else { continue };
+                if matches!(read.outcome, Outcome::Same) {
+                    report.passed.extend(passed_before(found, known));
+                }
                 self.put(found, read, known.contains_key(&found.path), run.now, report)?;
                 done += 1;
                 if opened.elapsed() > LONGEST_TRANSACTION {
@@ -257,6 +263,11 @@ impl Knowledge {
 
 fn said(error: KnowledgeError) -> String {
     format!("What is new is found by its words alone until the next run: {error}")
+}
+
+/// Why a file that is as it was is not searched.
+fn passed_before(found: &Found, known: &HashMap<String, FileState>) -> Option<(String, String)> {
+    Some((found.path.clone(), known.get(&found.path)?.trouble.clone()?))
 }
 
 /// Whether a file has to be read: it is new, it looks changed, or it may have changed unseen.

@@ -94,7 +94,7 @@ pub(crate) fn hash_of(root: &Path, path: &str) -> Option<Vec<u8>> {
 /// The text of a file that people read line by line.
 pub(crate) fn text_of(root: &Path, path: &str) -> std::io::Result<String> {
     let bytes = decoded(bytes_of(root, path, LARGEST_TEXT)?).map_err(std::io::Error::other)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(as_text(bytes))
 }
 
 /// No link is followed, wherever it stands in the path, and what is not a file (a pipe would never end)
@@ -110,7 +110,7 @@ fn take_apart(path: &str, language: Option<Language>, bytes: Vec<u8>) -> Result<
         return documents::parse(path, language, bytes).map(hide_secrets);
     }
     let bytes = decoded(bytes)?;
-    let text = String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    let text = as_text(bytes);
     if let Some(reason) = made_by_a_program(path, language, &text) {
         return Err(reason.to_owned());
     }
@@ -120,6 +120,19 @@ fn take_apart(path: &str, language: Option<Language>, bytes: Vec<u8>) -> Result<
         (Some(language), Domain::Documents) => documents::parse(path, language, text.into_bytes()),
         (language, _) => Ok(code::parse(path, language, &text)),
     }
+}
+
+/// What is no UTF-8 is most often the Western encoding of old, of which every byte is a letter; both may
+/// stand in one file.
+fn as_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let mut text = String::with_capacity(error.as_bytes().len());
+        for chunk in error.as_bytes().utf8_chunks() {
+            text.push_str(chunk.valid());
+            text.extend(chunk.invalid().iter().map(|byte| char::from(*byte)));
+        }
+        text
+    })
 }
 
 /// Text of other encodings as UTF-8; an error for what is no text.

@@ -35,7 +35,8 @@ fn what_nobody_wrote_is_passed_over() {
 
 #[test]
 fn other_encodings_are_read() {
-    assert!(text("a.txt", b"caf\xe9 and more words").contains("and more"));
+    assert!(text("a.txt", b"caf\xe9 and more words").contains("café and more"));
+    assert!(text("a.txt", b"caf\xe9 beside caf\xc3\xa9").contains("café beside café"), "both in one file");
     let utf16: Vec<u8> =
         [0xff, 0xfe].into_iter().chain("grüße dich".encode_utf16().flat_map(u16::to_le_bytes)).collect();
     assert!(text("a.txt", &utf16).contains("grüße dich"));

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::chunk::{Chunk, ChunkId};
+use crate::chunk::Chunk;
 use crate::embed::{self, Embedder};
 use crate::error::KnowledgeError;
 use crate::indexing::{Progress, Run};
 use crate::search::cache::Cache;
-use crate::tables::{Counts, Tables};
+use crate::tables::{Counts, OnTheWay, Tables};
 use crate::text::TextIndex;
 use crate::vector::{VectorError, VectorIndex};
 
@@ -357,26 +357,30 @@ impl Knowledge {
                 self.vectors.remove(id);
             }
         }
-        let mut beyond = (from, ChunkId(u64::MAX));
+        let mut on = OnTheWay::from(from);
         loop {
-            let (batch, generation) = self.tables.chunks_made(beyond, now, BATCH)?;
-            let Some(last) = batch.last() else { break };
-            beyond = (generation, last.id);
-            // What one of the two has already is put in again: the same number is the same chunk.
+            let mut batch = self.tables.chunks_made(&mut on, now, BATCH)?;
+            let count = batch.len();
+            if count == 0 {
+                break;
+            }
+            // What is there already is put in again, because its time or place may be another.
             if of_text < now {
                 for chunk in &batch {
-                    if of_text > from {
+                    if of_text > 0 {
                         writer.delete(chunk.id);
                     }
                     writer.add(chunk).map_err(text_error)?;
                 }
             }
             if of_vectors < now && !far {
+                // The same number is the same text, and so the same vector.
+                batch.retain(|chunk| of_vectors == 0 || !self.vectors.contains(chunk.id));
                 for (chunk, vector) in batch.iter().zip(embedded(self.embedder.as_ref(), &batch)?) {
                     self.vectors.add(chunk.id, &vector).map_err(vector_error)?;
                 }
             }
-            if !go_on(batch.len()) {
+            if !go_on(count) {
                 return Ok(false);
             }
         }

@@ -44,7 +44,7 @@ mod tables;
 mod tools;
 mod watching;
 
-pub use answers::{Asked, Intent, KeptAnswer, NewAnswer, Origin, Resolved};
+pub use answers::{Asked, Intent, KeptAnswer, NewAnswer, Origin, Replied, Resolved};
 pub use chunk::{Chunk, ChunkId, Domain, EdgeKind, Kind, Language, Place};
 pub use error::KnowledgeError;
 pub use filter::Filter;
@@ -52,7 +52,7 @@ pub use graph::{DEEPEST, Direction, MOST, Neighbour, Way};
 pub use health::{Debt, Health, Maturity, Pattern};
 pub use history::{Memory, Remembered};
 pub use indexing::{Progress, Report, Run};
-pub use judgement::{Conflict, ConflictKind, Context, ContextItem, Provenance, Verified};
+pub use judgement::{Conflict, ConflictKind, Context, ContextItem, Provenance, Reply, Verified};
 pub use knowledge::{Knowledge, Places, Status};
 pub use library::{Document, Hop, Paragraph};
 pub use passage::Passage;

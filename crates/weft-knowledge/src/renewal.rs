@@ -16,6 +16,7 @@ use crate::embed::{self, EmbedError, Embedder};
 use crate::error::KnowledgeError;
 use crate::indexing::{Progress, Run};
 use crate::knowledge::{Knowledge, VECTORS, WriteLock, clear, embedded};
+use crate::tables::OnTheWay;
 use crate::vector::{IdSet, VectorError, VectorIndex};
 
 /// How many pieces of text are made vectors at a time; what was made before is not lost.
@@ -129,11 +130,12 @@ impl Knowledge {
         let now = self.tables.generation()?;
         let of = usize::try_from(self.tables.counts()?.chunks).unwrap_or(usize::MAX);
         let size = if embedder.is_far() { FAR_BATCH } else { NEAR_BATCH };
-        let mut beyond = (from, ChunkId(u64::MAX));
+        let mut on = OnTheWay::from(from);
         loop {
-            let (mut batch, generation) = self.tables.chunks_made(beyond, now, size)?;
-            let Some(last) = batch.last() else { return Ok(true) };
-            beyond = (generation, last.id);
+            let mut batch = self.tables.chunks_made(&mut on, now, size)?;
+            if batch.is_empty() {
+                return Ok(true);
+            }
             batch.retain(|chunk| !vectors.contains(chunk.id));
             if batch.is_empty() {
                 continue;

@@ -84,26 +84,7 @@ pub enum Format {
     Csv,
 }
 
-/// An age or a day.
-fn moment(text: &str) -> Result<Timestamp, String> {
-    let wrong = || format!("`{text}` is no time: write an age like 12h or 7d, or a day like 2026-01-31");
-    if let Ok(day) = text.parse::<jiff::civil::Date>() {
-        let start = day.to_zoned(jiff::tz::TimeZone::system()).map_err(|_| wrong())?;
-        return Ok(Timestamp(start.timestamp().as_millisecond()));
-    }
-    if let Ok(exact) = text.parse::<jiff::Timestamp>() {
-        return Ok(Timestamp(exact.as_millisecond()));
-    }
-    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
-    let seconds = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        "w" => 7 * 86_400,
-        _ => return Err(wrong()),
-    };
-    let number: i64 = number.parse().map_err(|_| wrong())?;
-    let age = number.checked_mul(seconds * 1_000).filter(|age| *age >= 0).ok_or_else(wrong)?;
-    Ok(Timestamp(Clock::System.now().0.saturating_sub(age)))
+/// An age, a day or a time.
+fn moment(text: &str) -> Result<Timestamp, weft_store::NoMoment> {
+    weft_store::moment(text, Clock::System.now())
 }

@@ -71,7 +71,7 @@ pub struct SearchArgs {
     /// Only files whose path begins so
     #[arg(long, value_name = "PATH")]
     pub path: Option<String>,
-    /// Only what was changed since then, as 2026-03-01 or 14d
+    /// Only what was changed since then: an age (12h, 14d), a day (2026-03-01) or a time
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
     /// How many at most
@@ -205,6 +205,9 @@ pub enum KnowledgeCommand {
         /// The room for what a model is told
         #[arg(long, value_name = "N", default_value_t = 4000)]
         tokens: usize,
+        /// Have a model answer where the index alone does not; the sources are sent to it
+        #[arg(long)]
+        answer: bool,
         /// As one JSON object
         #[arg(long)]
         json: bool,

@@ -2,6 +2,8 @@
 //! how it went. Everything that lasts is the engine's; this is the face of it.
 
 mod args;
+mod aside;
+mod ask;
 mod audit_args;
 mod backstage;
 mod commands;

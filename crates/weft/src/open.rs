@@ -18,7 +18,7 @@ use crate::exit::UsageError;
 use crate::host::EngineHost;
 use crate::past::Past;
 use crate::show::plain::plain_words;
-use crate::{out, rerank, show, size, sources};
+use crate::{ask, out, rerank, show, size, sources};
 
 /// The profile that the command line names.
 static PROFILE: OnceLock<String> = OnceLock::new();
@@ -122,7 +122,7 @@ pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::
     setup.registry = weft_knowledge::tools(&knowledge).into_iter().fold(setup.registry, Registry::with_extra);
     let corpora = Arc::new(crate::commands::research::corpora(&home));
     setup.registry = weft_research::tools(&corpora).into_iter().fold(setup.registry, Registry::with_extra);
-    setup.flows = vec![weft_research::PACKED, rerank::PACKED];
+    setup.flows = vec![weft_research::PACKED, rerank::PACKED, ask::PACKED];
     setup.functions = vec![Arc::new(weft_research::ResearchFunctions), Arc::new(rerank::RerankFunctions)];
     // Also without one: a source that is added while Weft runs is there with the next turn.
     setup.toolbox = Some(Arc::clone(&sources.sources) as Arc<dyn Toolbox>);

@@ -182,6 +182,55 @@ fn a_conflicted_question_needs_a_model_which_is_told_of_it() {
 }
 
 #[test]
+fn what_a_model_wrote_is_read_shown_with_its_sources_and_kept() {
+    let world = World::new();
+    let question = "How does error wrapping work?";
+    let asked = Asked { question: question.to_owned(), budget: 2_000, now: NOW, ..Asked::default() };
+    let found = world.knowledge.resolve(&asked).unwrap();
+    let at = found.context.items.iter().position(|item| item.hit.path == "src/errors.rs").unwrap() + 1;
+    let text = format!("Failures are wrapped [{at}]. [INFERENCE] Nothing is lost.");
+    let replied = world.knowledge.replied(&asked, &found, &text).unwrap();
+    assert_eq!((replied.reply.sources_used.as_slice(), replied.not_kept), (&[at][..], None));
+    assert_eq!(replied.reply.inferences, ["Nothing is lost."]);
+    assert!(
+        replied.answer.contains(&format!("Sources:\n[{at}] src/errors.rs:2 (code, trust 100")),
+        "{}",
+        replied.answer
+    );
+    let told = world.ask(question, NOW + MINUTE);
+    assert_eq!((told.origin, told.text), (Origin::Kept, replied.answer));
+    world.write("src/errors.rs", "pub fn other() {}\n");
+    assert_ne!(world.ask(question, NOW + MINUTE).origin, Origin::Kept, "what it used has changed");
+}
+
+#[test]
+fn what_a_model_wrote_is_not_kept_where_it_is_doubtful() {
+    let mut world = World::new();
+    let check = |world: &World, question: &str, text: &str, why: &str| {
+        let asked = Asked { question: question.to_owned(), budget: 2_000, now: NOW, ..Asked::default() };
+        let found = world.knowledge.resolve(&asked).unwrap();
+        let replied = world.knowledge.replied(&asked, &found, text).unwrap();
+        assert!(replied.not_kept.is_some_and(|said| said.contains(why)), "{text}: {:?}", replied.not_kept);
+        assert_ne!(world.ask(question, NOW).origin, Origin::Kept, "{text}");
+        replied
+    };
+    let question = "How does error wrapping work?";
+    check(&world, question, "They are wrapped.", "cites no source");
+    check(&world, question, "They are wrapped [1]. And more [99].", "not there");
+    check(&world, question, "They are wrapped [1]. [CONFLICT] The code says otherwise [2].", "contradict");
+    check(&world, "error wrapping retry", "They are wrapped [1].", "not sure");
+    let doubted = check(&world, question, "We use mongodb for storage.", "no source").doubts;
+    assert!(doubted.is_some_and(|doubts| doubts.contains("mongodb")));
+    world.write("a.md", "# Limits\n\nThe parcel limit must be 30 kilograms for every customer.\n");
+    world.write("b.md", "# Rules\n\nThe parcel limit must not be 30 kilograms for every customer.\n");
+    world.index();
+    world.knowledge.find_conflicts(NOW, &AtomicBool::new(false)).unwrap();
+    let conflicted = "What is the parcel limit for every customer?";
+    let replied = check(&world, conflicted, "It is 30 kilograms [1].", "contradict");
+    assert!(!replied.conflicts.is_empty(), "what the model does not speak of is told all the same");
+}
+
+#[test]
 fn claims_that_the_code_does_not_bear_out_are_told_with_the_answer() {
     let world = World::new();
     let new = NewAnswer {

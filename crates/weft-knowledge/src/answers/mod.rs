@@ -5,15 +5,18 @@
 //! now, so where something is, is never kept. A kept answer is told again only while everything holds
 //! that it used, and only to a question that is surely the same.
 //!
-//! Where to go next: `kept` has what makes a kept answer stale; `judgement::prompt` what a model is told.
+//! Where to go next: `kept` has what makes a kept answer stale; `judgement::prompt` what a model is told,
+//! `replied` what becomes of its answer.
 
 mod kept;
+mod replied;
 pub(crate) mod subject;
 
 use serde::Serialize;
 
 pub(crate) use self::kept::MANY_FILES;
 pub use self::kept::{KeptAnswer, NewAnswer};
+pub use self::replied::Replied;
 use crate::chunk::stored_enum;
 use crate::error::KnowledgeError;
 use crate::filter::Filter;

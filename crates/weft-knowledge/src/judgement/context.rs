@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::Conflict;
+use super::{Conflict, prompt};
 use crate::code::words::cut_at;
 use crate::error::KnowledgeError;
 use crate::knowledge::Knowledge;
@@ -58,9 +58,20 @@ impl Knowledge {
     /// The best that fits into so many tokens. What is too large for the room that is left is passed
     /// over, so that smaller things still find theirs.
     pub fn context(&self, query: &Query, budget: usize) -> Result<Context, KnowledgeError> {
-        let wide = Query { limit: query.limit.max(CANDIDATES), ..query.clone() };
+        self.context_beside(query, budget, &BTreeSet::new())
+    }
+
+    /// The same without what was seen already, each as its place is told with: so whoever has not enough can
+    /// ask again, in other words or with the same, and gets what is new.
+    pub fn context_beside(
+        &self,
+        query: &Query,
+        budget: usize,
+        seen: &BTreeSet<String>,
+    ) -> Result<Context, KnowledgeError> {
+        let wide = Query { limit: query.limit.max(CANDIDATES).saturating_add(seen.len()), ..query.clone() };
         let mut items = Vec::new();
-        for hit in self.search(&wide)?.hits {
+        for hit in self.search(&wide)?.hits.into_iter().filter(|hit| !seen.contains(&prompt::place(hit))) {
             let text = self.tables.chunk(hit.id)?.map(|chunk| cut_at(&chunk.text, LONGEST_TEXT).to_owned());
             let Some(text) = text else { continue };
             let tokens = (text.chars().count() + hit.path.len()).div_ceil(LETTERS);

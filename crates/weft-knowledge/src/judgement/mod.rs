@@ -3,17 +3,20 @@
 //!
 //! Where to go next: `firewall` checks what sessions claimed before it counts as known, `conflicts`
 //! finds what contradicts what, `temporal` what later words took the place of, `context` chooses what is
-//! worth a model's room, `prompt` puts it into words.
+//! worth a model's room, `prompt` puts it into words, `reply` reads what the model made of them.
 
 mod conflicts;
 mod context;
 mod firewall;
 pub(crate) mod prompt;
+mod reply;
 mod temporal;
 
 use serde::Serialize;
 
 pub use self::context::{Context, ContextItem};
+pub use self::reply::Reply;
+pub(crate) use self::reply::source_list;
 use crate::chunk::{Chunk, Domain, stored_enum};
 use crate::search::Freshness;
 use crate::tables::{NodeId, Standing};

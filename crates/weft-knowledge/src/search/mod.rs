@@ -13,6 +13,7 @@ mod lists;
 pub(crate) mod names;
 mod question;
 mod ranking;
+mod widen;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -76,6 +77,11 @@ impl Knowledge {
         let mut depth = rank::DEPTH.max(query.limit.saturating_mul(3));
         loop {
             let mut candidates = self.candidates(question, &query.filter, depth)?;
+            let widened = self.widened(question, &query.filter, &candidates.candidates, weights, depth)?;
+            if let Some(widened) = widened {
+                candidates.is_all &= widened.len() < depth;
+                candidates.candidates.text = widened;
+            }
             let hits = self.best(&mut candidates, question, query, weights)?;
             // One thing may be found by many chunks: then there is more to find behind them.
             if hits.len() >= query.limit || candidates.is_all {
@@ -113,6 +119,7 @@ impl Knowledge {
             }
             let Some(chunk) = self.tables.chunk(ranked.id)? else { continue };
             let Some(judged) = self.judged(&chunk, query.now, &mut disk)? else { continue };
+            ranking.took(&brief);
             hits.push(Hit::new(chunk, ranked, question, judged));
         }
         Ok(hits)

@@ -13,18 +13,23 @@ use crate::tables::{Brief, Tables};
 /// Tests tell less about a thing than the thing itself, and a heading less than what stands under it.
 const TEST_SHARE: f32 = 0.8;
 const HEADING_SHARE: f32 = 0.7;
+/// Each further hit of one file counts so much less: who looks at three hits sees more than one place.
+const FURTHER_SHARE: f32 = 0.9;
 
 pub(super) struct Ranking {
     /// What the question names exactly.
     first: VecDeque<Ranked>,
     rest: BinaryHeap<Candidate>,
     wants_tests: bool,
+    /// How many hits each file has had.
+    shown: HashMap<String, i32>,
 }
 
 struct Candidate {
     ranked: Ranked,
-    /// What is known of it once it was judged: its score is final then.
-    brief: Option<Brief>,
+    /// What is known of it once it was judged, and how many hits its file had had by then: its score is
+    /// final as long as that is so.
+    judged: Option<(Brief, i32)>,
 }
 
 impl Ranking {
@@ -38,8 +43,8 @@ impl Ranking {
             Ranked { id, score: 1.0, parts }
         });
         let rest = ranked.into_iter().filter(|ranked| !named.contains(&ranked.id));
-        let rest = rest.map(|ranked| Candidate { ranked, brief: None });
-        Self { first: first.collect(), rest: rest.collect(), wants_tests }
+        let rest = rest.map(|ranked| Candidate { ranked, judged: None });
+        Self { first: first.collect(), rest: rest.collect(), wants_tests, shown: HashMap::new() }
     }
 
     /// The best of what is left.
@@ -49,21 +54,38 @@ impl Ranking {
                 return Ok(Some((ranked, brief)));
             }
         }
-        while let Some(Candidate { mut ranked, brief }) = self.rest.pop() {
-            if let Some(brief) = brief {
+        while let Some(Candidate { mut ranked, judged }) = self.rest.pop() {
+            let (brief, before, mut share) = match judged {
+                Some((brief, before)) => (brief, before, 1.0),
+                None => {
+                    let Some(brief) = tables.brief(ranked.id)? else { continue };
+                    let share = self.share(&brief);
+                    (brief, 0, share)
+                }
+            };
+            let shown = self.shown.get(&brief.path).copied().unwrap_or_default();
+            share *= FURTHER_SHARE.powi(shown - before);
+            if share == 1.0 {
                 return Ok(Some((ranked, brief)));
             }
-            let Some(brief) = tables.brief(ranked.id)? else { continue };
-            let share = match brief.kind {
-                Kind::Section => HEADING_SHARE,
-                kind if !self.wants_tests && is_test(kind, &brief.path) => TEST_SHARE,
-                _ => return Ok(Some((ranked, brief))),
-            };
             // It counts less than it seemed, so others may come before it.
             ranked.score *= share;
-            self.rest.push(Candidate { ranked, brief: Some(brief) });
+            self.rest.push(Candidate { ranked, judged: Some((brief, shown)) });
         }
         Ok(None)
+    }
+
+    /// One of them was taken as a hit.
+    pub fn took(&mut self, brief: &Brief) {
+        *self.shown.entry(brief.path.clone()).or_default() += 1;
+    }
+
+    fn share(&self, brief: &Brief) -> f32 {
+        match brief.kind {
+            Kind::Section => HEADING_SHARE,
+            kind if !self.wants_tests && is_test(kind, &brief.path) => TEST_SHARE,
+            _ => 1.0,
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod judging;
 mod links;
 mod names;
 mod papers;
+mod same;
 mod schema;
 
 use std::collections::HashMap;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use self::same::Before;
 use crate::chunk::{Chunk, ChunkId, Domain, EdgeKind, Kind, Language, Place};
 use crate::error::KnowledgeError;
 use crate::parsed::Parsed;
@@ -125,6 +127,22 @@ const CHUNK: &str = "SELECT c.id, n.domain, n.kind, f.path, f.language, max(c.fi
 
 const BRIEF: &str = "SELECT c.id, c.node, n.domain, n.kind, f.language, f.path, n.time FROM chunks c \
                      JOIN nodes n ON n.id = c.node JOIN files f ON f.id = c.file";
+
+/// How far somebody has come who reads all chunks made after a generation. Everything is read by number, as
+/// an index that begins anew likes it best; what is new by generation, since a chunk that a changed file says
+/// in the same words keeps its number.
+pub struct OnTheWay {
+    from: u64,
+    generation: u64,
+    last: ChunkId,
+}
+
+impl OnTheWay {
+    pub fn from(generation: u64) -> Self {
+        let last = if generation == 0 { 0 } else { u64::MAX };
+        Self { from: generation, generation, last: ChunkId(last) }
+    }
+}
 
 impl Tables {
     /// Opens the tables in a folder and makes them if there are none. A damaged database is put aside
@@ -261,23 +279,22 @@ impl Tables {
         })
     }
 
-    /// Chunks made by a generation and a number behind the given ones, up to a generation, in the order
-    /// of both, which is one order: later generations give out higher numbers. With the generation of
-    /// the last.
-    pub fn chunks_made(&self, beyond: (u64, ChunkId), until: u64, limit: usize) -> Result<(Vec<Chunk>, u64)> {
-        let sql = format!(
-            "{CHUNK} WHERE (c.generation, c.id) > (?1, ?2) AND c.generation <= ?3 ORDER BY c.generation, c.id LIMIT ?4"
-        );
-        let mut query = self.connection.prepare_cached(&sql)?;
+    /// The next chunks on the way, up to a generation.
+    pub fn chunks_made(&self, on: &mut OnTheWay, until: u64, limit: usize) -> Result<Vec<Chunk>> {
+        let way = match on.from {
+            0 => "c.id > ?2 AND c.generation <= ?3 ORDER BY c.id",
+            _ => "(c.generation, c.id) > (?1, ?2) AND c.generation <= ?3 ORDER BY c.generation, c.id",
+        };
+        let mut query = self.connection.prepare_cached(&format!("{CHUNK} WHERE {way} LIMIT ?4"))?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let (generation, ChunkId(id)) = beyond;
-        let mut rows = query.query(params![signed(generation), signed(id), signed(until), limit])?;
-        let (mut chunks, mut last) = (Vec::new(), generation);
+        let mut rows = query.query(params![signed(on.generation), signed(on.last.0), signed(until), limit])?;
+        let mut chunks = Vec::new();
         while let Some(row) = rows.next()? {
-            chunks.push(chunk(row)?);
-            last = unsigned(row.get(12)?);
+            let chunk = chunk(row)?;
+            (on.generation, on.last) = (unsigned(row.get(12)?), chunk.id);
+            chunks.push(chunk);
         }
-        Ok((chunks, last))
+        Ok(chunks)
     }
 
     /// How many chunks were made after a generation.
@@ -473,6 +490,7 @@ impl Tables {
 
 fn put(change: &Connection, file: &FileEntry<'_>, parsed: Option<&Parsed>) -> Result<()> {
     let generation = next_generation(change)?;
+    let before = Before::of(change, file.path)?;
     change.prepare_cached("DELETE FROM files WHERE path = ?1")?.execute([file.path])?;
     let language = parsed.and_then(|parsed| parsed.language).map(Language::number);
     change
@@ -493,6 +511,7 @@ fn put(change: &Connection, file: &FileEntry<'_>, parsed: Option<&Parsed>) -> Re
     let row = change.last_insert_rowid();
     if let Some(parsed) = parsed {
         insert(change, row, generation, file.modified, parsed)?;
+        before.keep(change, row)?;
     }
     Ok(())
 }

@@ -22,7 +22,7 @@ use crate::vector::IdSet;
 use crate::{Chunk, ChunkId, Filter};
 
 /// The first word of a commit's note. Another one means that words were made in another way.
-const FORMAT: &str = "weft-text-2";
+const FORMAT: &str = "weft-text-3";
 /// The least that tantivy takes for one writing thread.
 const WRITER_BYTES: usize = 15_000_000;
 /// For many chunks at once: what is written in one go is one segment, and each segment of an index is
@@ -109,8 +109,13 @@ impl TextIndex {
 
     /// The chunks that hold words of the question and pass the filter, best first.
     pub fn search(&self, query: &str, filter: &Filter, limit: usize) -> Result<Vec<(ChunkId, f32)>, TextError> {
+        self.search_words(&self.asked(query)?, filter, limit)
+    }
+
+    /// The words of a question that are looked for, each with its weight.
+    pub fn asked(&self, query: &str) -> Result<Vec<(String, f32)>, TextError> {
         let words = query_words(query).into_iter().take(MOST_WORDS).map(|(word, times)| (word, times as f32));
-        self.search_words(&self.telling(words.collect())?, filter, limit)
+        self.telling(words.collect())
     }
 
     /// The words of a question that are worth looking for. One that every other chunk has tells nothing,
@@ -133,7 +138,22 @@ impl TextIndex {
         Ok(if telling.is_empty() { common } else { telling })
     }
 
-    /// The same for words that are prepared already, each with its weight.
+    /// Words by how much they tell: those that few chunks have count more, those that every other one has
+    /// or that only one has, and so lead nowhere else, are left out.
+    pub fn weighed(&self, words: impl IntoIterator<Item = (String, f32)>) -> Result<Vec<(String, f32)>, TextError> {
+        let searcher = self.reader.searcher();
+        let all = searcher.num_docs() as f32;
+        let mut weighed = Vec::new();
+        for (word, weight) in words {
+            let chunks = searcher.doc_freq(&Term::from_field_text(self.fields.words, &word))? as f32;
+            if chunks > 1.0 && chunks <= all * COMMON_SHARE {
+                weighed.push((word, weight * (all / chunks).ln()));
+            }
+        }
+        Ok(weighed)
+    }
+
+    /// The chunks that hold words that are prepared already, each with its weight.
     pub fn search_words(
         &self,
         words: &[(String, f32)],

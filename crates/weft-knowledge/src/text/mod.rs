@@ -14,6 +14,7 @@ mod words;
 
 pub use index::{TextIndex, TextWriter};
 pub(crate) use stem::with_stem as stemmed;
+pub(crate) use words::prepared;
 pub use words::{each_word, query_words, split_identifier};
 
 #[cfg(test)]

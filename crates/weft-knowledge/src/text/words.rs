@@ -11,23 +11,54 @@ use std::ops::Range;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use super::stem::with_stem;
-use crate::Chunk;
+use crate::chunk::{Chunk, Domain, Kind};
 
 /// Longer runs are encoded data: nobody asks for them, and they would fill the dictionary.
 const LONGEST: usize = 80;
 
-/// Everything of a chunk that its words are taken from. A name counts twice; so does the heading over a
-/// paragraph that has no name of its own.
+/// How often a name counts, and the heading over a paragraph that has no name of its own, or the first
+/// sentence of a file.
+const NAMED: usize = 2;
+const HEADED: usize = 3;
+
+/// Everything of a chunk that its words are taken from.
 pub fn prepared(chunk: &Chunk) -> String {
     let Chunk { name, context, path, text, .. } = chunk;
-    let heading = context.rsplit(" > ").next().filter(|_| name.is_empty()).unwrap_or(name);
-    let again = if name.is_empty() { "" } else { name };
-    let mut all = String::with_capacity(text.len() + 2 * heading.len() + context.len() + path.len() + 5);
-    for part in [heading, again, context, path, text] {
+    // The heading stands in the context already.
+    let (called, times) = match (name.as_str(), context.rsplit(" > ").next()) {
+        ("", Some(heading)) => (heading, HEADED - 1),
+        (name, _) => (front_of(name, path).unwrap_or(name), NAMED),
+    };
+    let title = title(chunk).unwrap_or_default();
+    let again = std::iter::repeat_n(called, times).chain(std::iter::repeat_n(title, HEADED - 1));
+    let mut all = String::with_capacity(text.len() + context.len() + path.len() + 3 * (called.len() + title.len() + 1));
+    for part in again.chain([context.as_str(), path, text]) {
         all.push_str(part);
         all.push('\n');
     }
     all
+}
+
+/// What a file of code says of itself in its first words, which is its heading.
+fn title(chunk: &Chunk) -> Option<&str> {
+    const MARKS: [&str; 9] = ["//!", "///", "//", "/**", "/*", "\"\"\"", "# ", "-- ", "<!--"];
+    if chunk.kind != Kind::File || chunk.domain != Domain::Code || chunk.place.first_line() > 1 {
+        return None;
+    }
+    let mut lines = chunk.text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("#!"));
+    let first = lines.next()?;
+    let said = MARKS.iter().find_map(|mark| first.strip_prefix(mark))?.trim();
+    let lower = said.to_lowercase();
+    let is_notice = ["copyright", "licen", "spdx", "(c)"].iter().any(|word| lower.contains(word));
+    let sentence = said.split_once(". ").map_or(said, |(sentence, _)| sentence);
+    Some(sentence).filter(|_| !is_notice)
+}
+
+/// The folder's name, where a file stands for its folder and is called like all that do.
+fn front_of<'p>(name: &str, path: &'p str) -> Option<&'p str> {
+    let is_front = matches!(name, "mod.rs" | "lib.rs" | "__init__.py" | "index.ts" | "index.tsx" | "index.js");
+    let mut folders = path.rsplit('/').skip(1).filter(|folder| *folder != "src");
+    folders.next().filter(|_| is_front)
 }
 
 /// The words of a question, each with how often it is asked for.

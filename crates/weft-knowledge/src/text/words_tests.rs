@@ -45,3 +45,42 @@ proptest::proptest! {
         split_identifier(&text);
     }
 }
+
+#[test]
+fn a_file_that_stands_for_its_folder_is_called_like_it() {
+    let words = |path: &str, name: &str, context: &str, text: &str| {
+        let chunk = crate::Chunk {
+            id: crate::ChunkId(1),
+            domain: crate::Domain::Code,
+            kind: crate::Kind::File,
+            path: path.to_owned(),
+            language: None,
+            place: crate::Place::Lines { first: 1, last: 1 },
+            name: name.to_owned(),
+            context: context.to_owned(),
+            text: text.to_owned(),
+            time: 0,
+        };
+        query_words(&prepared(&chunk)).into_iter().collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let check = |path: &str, name: &str, word: &str, times: u32| {
+        assert_eq!(words(path, name, "", "").get(word), Some(&times), "{path}");
+    };
+    check("src/jobs/mod.rs", "mod.rs", "job", 3);
+    check("crates/parcel/src/lib.rs", "lib.rs", "parcel", 3);
+    check("web/basket/index.tsx", "index.tsx", "basket", 3);
+    check("src/jobs/run.rs", "run.rs", "run", 3);
+    check("src/jobs/run.rs", "run.rs", "job", 1);
+    let said = |path: &str, text: &str| words(path, "x", "", text).get("heron").copied();
+    for text in ["//! Herons. And more.", "\n/** Herons */", "#!/bin/sh\n# herons", "\"\"\"Herons.\"\"\""] {
+        assert_eq!(said("src/a.rs", text), Some(3), "the first words of a file are its heading: {text}");
+    }
+    for text in ["// Copyright of the herons", "fn herons() {}", "//! Birds. Herons.", "#[herons]"] {
+        assert_eq!(said("src/a.rs", text), Some(1), "{text}");
+    }
+    assert_eq!(
+        words("a.md", "", "Book > Keeping", "").get("keep"),
+        Some(&3),
+        "a heading, over a paragraph without a name"
+    );
+}

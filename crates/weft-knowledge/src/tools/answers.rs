@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::view::{View, count, flag, limit, word};
+use super::view::{View, count, flag, limit, word, words};
 use crate::answers::{Asked, Intent, Origin};
 use crate::chunk::{Domain, EdgeKind, Kind};
 use crate::error::KnowledgeError;
@@ -19,6 +19,7 @@ type Answered = Result<String, KnowledgeError>;
 const MOST_SYMBOLS: usize = 100;
 const MOST_MEANT: usize = 5;
 const LONGEST_SOURCE: u32 = 200;
+const MOST_SEEN: usize = 200;
 
 pub(super) fn search_code(view: &View<'_>, input: &Value) -> Answered {
     let mut filter = view.filter(input);
@@ -130,10 +131,18 @@ pub(super) fn smart_search(view: &View<'_>, input: &Value) -> Answered {
     const USUAL_BUDGET: usize = 2_000;
     let text = word(input, "query").unwrap_or_default().to_owned();
     let query = Query { text, filter: view.filter(input), limit: limit(input), now: view.now };
-    let mut context = view.knowledge.context(&query, count(input, "token_budget", USUAL_BUDGET))?;
+    let seen = words(input, "seen", MOST_SEEN).iter().filter_map(|told| view.known_place(told)).collect();
+    let mut context = view.knowledge.context_beside(&query, count(input, "token_budget", USUAL_BUDGET), &seen)?;
     view.keep_to_readable(&mut context);
     if context.items.is_empty() {
-        return view.knowledge.hint(&query.text);
+        return match context.left_out {
+            0 if seen.is_empty() => view.knowledge.hint(&query.text),
+            0 => Ok("Nothing else is known about it. Ask in other words, or go on with what there is.".to_owned()),
+            more => Ok(format!(
+                "{more} more were found, larger than the room of {} tokens or hardly worth it.",
+                context.budget
+            )),
+        };
     }
     let mut parts = vec![prompt::sources(&context)];
     parts.extend(context.conflicts.iter().map(|conflict| format!("Conflict: {}", prompt::conflict(conflict))));
@@ -141,7 +150,9 @@ pub(super) fn smart_search(view: &View<'_>, input: &Value) -> Answered {
     if !context.also_in.is_empty() {
         parts.push(format!("Also exists in: {}", context.also_in.join(", ")));
     }
-    parts.push(format!("[{} of {} tokens; {} more were found]", context.tokens, context.budget, context.left_out));
+    let more = if context.left_out > 0 { "; give these places as `seen` to get more" } else { "" };
+    let (tokens, budget, left_out) = (context.tokens, context.budget, context.left_out);
+    parts.push(format!("[{tokens} of {budget} tokens; {left_out} more were found{more}]"));
     Ok(parts.join("\n\n"))
 }
 

@@ -113,7 +113,11 @@ fn searches() -> Vec<Offer> {
         Offer {
             name: "smart_search",
             description: "The best of code, documents and history that fits into token_budget (2000 if left out), with trust, freshness and known conflicts.",
-            schema: schema(&["query"], json!({"query": text(), "token_budget": number(), "path": text()})),
+            schema: schema(
+                &["query"],
+                json!({"query": text(), "token_budget": number(), "path": text(),
+                       "seen": {"type": "array", "items": text(), "description": "places you have already, to be left out"}}),
+            ),
             summary: "Gather what is known of",
             subject: "query",
             answer: answers::smart_search,
@@ -156,7 +160,7 @@ fn of_history() -> Vec<Offer> {
             schema: schema(
                 &["query"],
                 json!({"query": text(), "limit": number(), "session_id": of_session(),
-                       "since": {"type": "string", "description": "such as 2026-01-31T00:00:00Z"},
+                       "since": {"type": "string", "description": "7d, 2026-01-31 or 2026-01-31T18:00:00Z"},
                        "kind": {"type": "string", "enum": ["turn", "decision", "failure", "plan", "task_completion", "pattern",
                                 "refactoring", "bug_fix", "feature", "commit", "paper", "any"]}}),
             ),
@@ -522,7 +526,8 @@ fn said(error: &KnowledgeError) -> String {
             let text = error.to_string();
             let mut letters = text.chars();
             let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-            format!("{first}{}.", letters.as_str().trim_end_matches('.'))
+            let stop = if text.ends_with('?') { "" } else { "." };
+            format!("{first}{}{stop}", letters.as_str().trim_end_matches('.'))
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use weft_core::Timestamp;
 
 use super::answers::{head, listed, neighbour, or_nothing};
 use super::view::{View, count, flag, limit, word};
@@ -156,21 +157,15 @@ pub(super) fn linked_code(view: &View<'_>, place: &str) -> Answered {
     Ok(or_nothing(lines.collect()))
 }
 
-/// A time, or the beginning of a day.
-fn moment(told: &str) -> Option<jiff::Timestamp> {
-    let day = || told.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
-    told.parse().ok().or_else(|| day().map(|day| day.timestamp()))
-}
-
 /// A search of the past. History has no place in the workspace, so no path keeps to it.
 fn hits(view: &View<'_>, input: &Value, kinds: Vec<Kind>, most: usize) -> Result<Vec<Hit>, KnowledgeError> {
     let session = word(input, "session_id").map(|id| format!("session:{}", id.trim_start_matches("session:")));
-    let since = word(input, "since").and_then(moment);
+    let since = word(input, "since").map(|since| weft_store::moment(since, Timestamp(view.now))).transpose()?;
     let filter = Filter {
         domains: vec![Domain::History],
         kinds,
         path_prefix: session,
-        since: since.map(jiff::Timestamp::as_millisecond),
+        since: since.map(|since| since.0),
         ..Filter::default()
     };
     view.past_hits(word(input, "query").unwrap_or_default(), filter, most)

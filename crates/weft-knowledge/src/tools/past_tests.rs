@@ -93,9 +93,13 @@ impl World {
     }
 
     fn ask(&self, tool: &str, input: Value) -> String {
+        self.tried(tool, input).unwrap()
+    }
+
+    fn tried(&self, tool: &str, input: Value) -> Result<String, crate::KnowledgeError> {
         let offer = OFFERS.iter().find(|offer| offer.name == tool).unwrap();
         let view = View::new(&self.knowledge, &self.context, NOW).unwrap();
-        (offer.answer)(&view, &input).unwrap()
+        (offer.answer)(&view, &input)
     }
 }
 
@@ -154,6 +158,10 @@ fn a_session_is_read_turn_by_turn_and_leads_to_its_code() {
     assert_eq!(only, "Nothing was found.");
     let later = world.ask("search_history", json!({"query": "parcels", "since": "2100-01-01T00:00:00Z"}));
     assert_eq!(later, "Nothing was found.");
+    // What was found without a time is found again, so it is the time that decides.
+    assert!(world.ask("search_history", json!({"query": "parcels", "since": "3d"})).contains("aaaaaaaaaaaa"));
+    let wrong = world.tried("search_history", json!({"query": "parcels", "since": "the other day"}));
+    assert!(wrong.unwrap_err().to_string().starts_with("`the other day` is no time"));
 }
 
 #[test]
@@ -184,4 +192,29 @@ fn what_is_chosen_comes_with_the_health_of_its_code_and_within_its_budget() {
     assert!(said.contains("Health of src: GREENFIELD") && said.contains("let a person agree"), "{said}");
     assert!(said.contains(" of 300 tokens"), "{said}");
     assert!(!world.ask("smart_search", json!({"query": "queue", "path": "guide.md"})).contains("Health of"));
+}
+
+#[test]
+fn whoever_has_not_enough_asks_again_and_gets_what_is_new_until_there_is_no_more() {
+    let world = World::new(Vec::new());
+    let mut seen: Vec<String> = Vec::new();
+    for _ in 0..20 {
+        let said = world.ask("smart_search", json!({"query": "parcels", "token_budget": 60, "seen": seen}));
+        let places = said.lines().filter(|line| line.starts_with('['));
+        let places =
+            places.filter_map(|line| line.split_once("] ")?.1.split_once(" (")).map(|(place, _)| place.to_owned());
+        let places: Vec<String> = places.collect();
+        if places.is_empty() {
+            assert!(seen.len() >= 3, "{seen:?}");
+            assert!(said.starts_with("Nothing else is known"), "{said}");
+            let tight = world.ask("smart_search", json!({"query": "parcels", "token_budget": 3}));
+            assert!(tight.contains("more were found, larger than the room of 3 tokens"), "{tight}");
+            return;
+        }
+        for place in places {
+            assert!(!seen.contains(&place), "{place} was told twice");
+            seen.push(place);
+        }
+    }
+    panic!("it never ends: {seen:?}");
 }

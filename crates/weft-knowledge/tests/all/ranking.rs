@@ -53,6 +53,41 @@ fn a_thing_of_many_chunks_does_not_crowd_out_the_others() {
     assert!(others >= 5, "{found:?}");
 }
 
+#[test]
+fn the_first_hits_are_not_all_of_one_file() {
+    let world = World::new();
+    let many: String =
+        (0..6).map(|number| format!("/// Opens the cellar door.\npub fn open_{number}() {{}}\n\n")).collect();
+    world.write("src/many.rs", &many);
+    world.write("src/one.rs", "/// Opens the cellar door, as said there.\npub fn unlock() {}\n");
+    let (knowledge, _) = world.index();
+    let found = hits(&knowledge, "opens the cellar door");
+    assert!(found[0].starts_with("src/many.rs"), "the best hit is the best hit: {found:?}");
+    // By itself it fits less well than each of the six.
+    assert!(found.iter().take(6).any(|place| place == "src/one.rs:2"), "{found:?}");
+    assert_eq!(found.len(), 7, "and none is lost: {found:?}");
+}
+
+#[test]
+fn a_question_that_finds_little_is_widened_by_what_it_found() {
+    let world = World::new();
+    for number in 0..300 {
+        world.write(&format!("more/{number}.md"), &format!("# Part {number}\n\nHay and straw, bale {number}.\n"));
+    }
+    world.write("docs/pump.md", "# Basement\n\nThe frobnicator drains the cistern and the sump.\n");
+    world.write("docs/cistern.md", "# Water\n\nThe cistern beside the sump is cleaned on Mondays.\n");
+    let (knowledge, _) = world.index();
+    let found = ask(&knowledge, "frobnicator trouble", Filter::default(), 10).hits;
+    assert_eq!(found[0].path, "docs/pump.md", "what was asked for comes first");
+    let other = found.iter().find(|hit| hit.path == "docs/cistern.md" && hit.parts.text > 0.0);
+    assert!(other.is_some_and(|hit| hit.score < found[0].score / 2.0), "{found:?}");
+    // A name is meant as it is, and what finds enough is left alone.
+    let named = ask(&knowledge, "frobnicator", Filter::default(), 10).hits;
+    assert!(named.iter().all(|hit| hit.path != "docs/cistern.md" || hit.parts.text == 0.0), "{named:?}");
+    let many = ask(&knowledge, "straw bale", Filter::default(), 400).hits;
+    assert!(many.iter().all(|hit| hit.path.starts_with("more/") || hit.parts.text == 0.0));
+}
+
 const KINDS: [&str; 4] = ["src/a.rs", "src/deep/b.py", "docs/c.md", "notes.txt"];
 
 fn any_filter() -> impl Strategy<Value = Filter> {

@@ -257,3 +257,47 @@ fn a_kill_between_the_two_moves_of_a_swap_costs_nothing() {
     assert_eq!(hits(&knowledge, "cat")[0], "pets.md:3");
     assert_eq!(far.asked(), before + 1, "only the question");
 }
+
+#[test]
+fn what_a_changed_document_still_says_is_not_made_again() {
+    let world = World::new();
+    let far = Elsewhere::new();
+    let section =
+        |number: usize, word: &str| format!("## Part {number}\n\nThe {word} of part {number} is described.\n\n");
+    let document = |middle: &str| -> String {
+        (0..6).map(|number| section(number, if number == 3 { middle } else { "cat" })).collect()
+    };
+    world.write("paper.md", &format!("# Paper\n\n{}", document("cat")));
+    let mut knowledge = open(&world, &far);
+    index(&mut knowledge);
+    let whole = far.asked();
+    assert!(whole >= 6, "{whole}");
+    // One section says something else, and everything behind the new line stands elsewhere.
+    world.write("paper.md", &format!("# Paper\n\n\n{}", document("automobile")));
+    index(&mut knowledge);
+    let again: Vec<String> = far.asked.lock().unwrap().iter().skip(whole).cloned().collect();
+    assert_eq!(again.len(), 1, "{again:?}");
+    assert!(again[0].contains("automobile"), "{again:?}");
+    assert_eq!(hits(&knowledge, "the car")[0], "paper.md:18", "by meaning, where it stands now");
+    let last = ask(&knowledge, "the cat of part 5", Filter::default(), 1).hits;
+    assert_eq!((last[0].line, last[0].path.as_str()), (26, "paper.md"));
+    let now = std::fs::metadata(world.folder.path().join("paper.md")).unwrap().modified().unwrap();
+    let now = now.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() as i64;
+    let since = |since| ask(&knowledge, "part", Filter { since: Some(since), ..Filter::default() }, 50).hits.len();
+    assert_eq!((since(now), since(now + 1)), (ask(&knowledge, "part", Filter::default(), 50).hits.len(), 0));
+    // Once more from the beginning: it is the same, and what is gone is gone.
+    world.write("paper.md", "# Paper\n\n## Part 1\n\nThe cat of part 1 is described.\n");
+    let before = far.asked();
+    index(&mut knowledge);
+    assert_eq!(far.asked(), before);
+    assert!(
+        hits(&knowledge, "automobile").iter().all(|place| place.starts_with("paper.md:") && !place.ends_with(":18"))
+    );
+    drop(knowledge);
+    let fresh = World::new();
+    fresh.write("paper.md", "# Paper\n\n## Part 1\n\nThe cat of part 1 is described.\n");
+    let (fresh, _) = fresh.index();
+    let knowledge = open(&world, &far);
+    assert_eq!(hits(&knowledge, "cat of part"), hits(&fresh, "cat of part"));
+    assert_eq!(crate::world::all(&knowledge).len(), crate::world::all(&fresh).len());
+}

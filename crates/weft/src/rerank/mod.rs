@@ -1,17 +1,13 @@
 //! The best hits of a search, put in order by a model, where somebody wishes it.
 //!
-//! A run of a flow with one stage, in a session of its own: so the call goes through the gate, has a
-//! budget, and what was sent, said and spent can be looked up as of any other. Whatever goes wrong, the
-//! search's own order stands, and a note says why.
+//! Whatever goes wrong, the search's own order stands, and a note says why. `aside` asks the model.
 
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
-use weft_core::Status;
-use weft_core::event::Event;
-use weft_engine::flow::{Functions, NewRun, Packed};
-use weft_engine::{Live, NewSession, OFFLINE};
+use weft_engine::flow::{Functions, Packed};
 use weft_knowledge::Hit;
 
+use crate::aside;
 use crate::open::Opened;
 
 const FLOW: &str = "rerank";
@@ -72,47 +68,15 @@ fn in_order<T>(hits: Vec<T>, order: &[usize]) -> Vec<T> {
 }
 
 async fn asked(opened: &Opened, question: &str, hits: &[Hit]) -> anyhow::Result<Vec<usize>> {
-    let engine = &opened.engine;
-    let model = engine.config().knowledge.rerank.clone().unwrap_or_else(|| engine.default_model());
-    anyhow::ensure!(&*model.provider != OFFLINE, "no model is set up that could give one");
-    let session = engine.create(NewSession {
-        workspace: opened.workspace.clone(),
-        agent: None,
-        model: Some(model),
-        mode: None,
-        limits: None,
-        parent: None,
-        title: false,
-    })?;
     let shown = |(number, hit): (usize, &Hit)| {
         let place = format!("{}:{}", hit.path, hit.line);
         json!({ "number": number + 1, "place": place, "name": hit.name, "text": hit.snippet })
     };
     let shown: Value = hits.iter().take(MOST).enumerate().map(shown).collect();
     let settings = Map::from_iter([("hits".to_owned(), shown)]);
-    let mut watch = engine.watch(session);
-    let new = NewRun { flow: FLOW.to_owned(), question: question.to_owned(), settings, ..NewRun::default() };
-    engine.start_flow(session, new).await?;
-    loop {
-        match watch.next().await {
-            Some(Live::Event(recorded)) if matches!(recorded.event, Event::TurnEnded(_)) => break,
-            Some(Live::Broken(text)) => anyhow::bail!(text),
-            Some(Live::Lagged) => watch = engine.watch(session),
-            Some(_) => {}
-            None => anyhow::bail!("Weft is closing"),
-        }
-        // What the watch may have missed is in the log; nobody is there to be asked.
-        match engine.state(session)?.status() {
-            Status::Running => {}
-            Status::Idle | Status::Failed | Status::Waiting => break,
-        }
-    }
-    let state = engine.state(session)?;
-    if let Some(end) = state.last_end.filter(|end| !end.is_success()) {
-        anyhow::bail!(end.to_string().trim_end_matches('.').to_owned());
-    }
-    let output = engine.run_output(session)?.and_then(|output| serde_json::from_value(output).ok());
-    output.with_context(|| format!("no model gave one (`weft sessions show {session}`)"))
+    let model = opened.engine.config().knowledge.rerank.clone();
+    let output = aside::ask(opened, model, FLOW, question, settings).await?;
+    serde_json::from_value(output).context("no model gave another one")
 }
 
 #[cfg(test)]

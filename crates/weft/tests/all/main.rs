@@ -10,6 +10,7 @@
     clippy::too_many_lines
 )]
 
+mod answered;
 mod asks;
 mod audit;
 mod auth;

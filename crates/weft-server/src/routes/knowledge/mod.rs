@@ -40,7 +40,7 @@ impl From<KnowledgeError> for Problem {
             KnowledgeError::Empty => Self::conflict("not_indexed", message),
             KnowledgeError::Busy => Self::conflict("busy", message),
             KnowledgeError::NoSymbol { similar, .. } => Self::missing(message).with("similar", similar),
-            KnowledgeError::NoFolder(_) => Self::bad(message),
+            KnowledgeError::NoFolder(_) | KnowledgeError::NoMoment(_) => Self::bad(message),
             KnowledgeError::Store(error) => error.into(),
             KnowledgeError::Newer { .. }
             | KnowledgeError::Io { .. }

@@ -2,14 +2,15 @@
 
 use std::sync::atomic::AtomicBool;
 
-use weft_knowledge::{Asked, Conflict, Filter, Origin, Query};
+use anyhow::Context as _;
+use weft_knowledge::{Asked, Conflict, Filter, Origin, Query, Replied};
 
 use super::{known, now, remember};
 use crate::exit::Exit;
-use crate::out;
 use crate::show::plain::plain_words;
 use crate::show::rows::note;
 use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, PLAIN};
+use crate::{ask, open, out};
 
 pub fn conflicts(find: bool, settle: Option<(i64, String)>, all: bool, json: bool) -> anyhow::Result<Exit> {
     let mut knowledge = known(None)?;
@@ -80,11 +81,16 @@ pub fn context(query: &str, tokens: usize, json: bool) -> anyhow::Result<Exit> {
     Ok(if context.items.is_empty() { Exit::Failed } else { Exit::Done })
 }
 
-pub fn ask(question: &str, tokens: usize, json: bool) -> anyhow::Result<Exit> {
+pub async fn ask(question: &str, tokens: usize, answer: bool, json: bool) -> anyhow::Result<Exit> {
     let mut knowledge = known(None)?;
     remember(&mut knowledge);
     let asked = Asked { question: question.to_owned(), budget: tokens, now: now(), ..Asked::default() };
     let found = knowledge.resolve(&asked)?;
+    if answer && found.origin == Origin::Model {
+        let opened = open::open_aloud(&Default::default())?;
+        let text = ask::written(&opened, question, &found).await.context("no model answered the question")?;
+        return show_reply(&knowledge.replied(&asked, &found, &text)?, json);
+    }
     if json {
         out::json_line(&found);
         return Ok(Exit::Done);
@@ -99,10 +105,35 @@ pub fn ask(question: &str, tokens: usize, json: bool) -> anyhow::Result<Exit> {
         }
         (Origin::Kept | Origin::Index, _) => ("From the index, without a model.".to_owned(), Exit::Done),
         (Origin::Model, _) => {
-            ("The index alone does not answer it: this is what a model is told.".to_owned(), Exit::Done)
+            let words = "The index alone does not answer it: this is what a model is told. `--answer` asks one.";
+            (words.to_owned(), Exit::Done)
         }
         (Origin::Nothing, _) => return Ok(Exit::Failed),
     };
     out::tell(&note(&plain_words(&words), &look));
     Ok(exit)
+}
+
+/// What a model wrote, and what is to be known of it.
+fn show_reply(replied: &Replied, json: bool) -> anyhow::Result<Exit> {
+    if json {
+        out::json_line(replied);
+        return Ok(Exit::Done);
+    }
+    out::print(&replied.answer.lines().map(|line| Line::new(plain_words(line), PLAIN)).collect::<Vec<_>>());
+    let reply = &replied.reply;
+    let mut notes: Vec<String> = Vec::new();
+    let numbers = reply.not_there.iter().map(|number| format!("[{number}]")).collect::<Vec<_>>().join(", ");
+    notes.extend((!numbers.is_empty()).then(|| format!("There is no source {numbers}.")));
+    notes.extend(reply.without_source.iter().map(|said| format!("Without a source: {said}")));
+    notes.extend(replied.conflicts.iter().map(|conflict| format!("Its sources conflict: {}", conflict.description)));
+    notes.extend(replied.doubts.iter().map(|doubt| format!("Not borne out by the code: {doubt}.")));
+    notes.push(match replied.not_kept {
+        Some(why) => format!("Written by a model. {why}"),
+        None => "Written by a model, and kept until something it rests on changes.".to_owned(),
+    });
+    for words in notes {
+        out::tell(&note(&plain_words(&words), &out::look_stderr()));
+    }
+    Ok(Exit::Done)
 }

@@ -30,7 +30,9 @@ pub async fn run(command: KnowledgeCommand) -> anyhow::Result<Exit> {
             judgement::conflicts(find, settle.zip(resolution), all, json)
         }
         KnowledgeCommand::Context { query, tokens, json } => judgement::context(&query.join(" "), tokens, json),
-        KnowledgeCommand::Ask { question, tokens, json } => judgement::ask(&question.join(" "), tokens, json),
+        KnowledgeCommand::Ask { question, tokens, answer, json } => {
+            judgement::ask(&question.join(" "), tokens, answer, json).await
+        }
         KnowledgeCommand::Health { path, json } => health::run(path.as_deref(), json),
         KnowledgeCommand::Verify { file, json } => papers::verify(file.as_deref(), json),
         KnowledgeCommand::Setup { wheel, minilm } => {

@@ -1,5 +1,6 @@
 //! `weft search`.
 
+use weft_core::Timestamp;
 use weft_knowledge::{Answer, Filter, Hit, Knowledge, Query};
 
 use super::{known, now, tell_without_model};
@@ -12,7 +13,6 @@ use crate::{open, out, rerank};
 
 /// A hit with less than this share of the best one's score is hardly about what was asked.
 const LEAST_SHARE: f32 = 0.25;
-const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 pub fn run(args: SearchArgs) -> anyhow::Result<Exit> {
     let (knowledge, answer) = found(&args, args.limit)?;
@@ -34,14 +34,15 @@ pub async fn reranked(args: SearchArgs) -> anyhow::Result<Exit> {
 
 fn found(args: &SearchArgs, limit: usize) -> anyhow::Result<(Knowledge, Answer)> {
     let now = now();
-    let since = args.since.as_deref().map(|when| moment(when, now)).transpose()?;
+    let since = args.since.as_deref().map(|when| weft_store::moment(when, Timestamp(now))).transpose();
+    let since = since.map_err(|error| UsageError(error.to_string()))?;
     let knowledge = known(args.within.as_deref())?;
     let filter = Filter {
         domains: args.domain.clone(),
         kinds: args.kind.clone(),
         languages: args.language.clone(),
         path_prefix: args.path.as_deref().map(|path| path.trim_start_matches("./").to_owned()),
-        since,
+        since: since.map(|since| since.0),
         until: None,
     };
     let answer = knowledge.search(&Query { text: args.query.join(" "), filter, limit, now })?;
@@ -113,16 +114,4 @@ fn rows(hit: &Hit, why: bool, look: &Look) -> Vec<Line> {
     }
     rows.push(Line::blank());
     rows
-}
-
-/// A date, or so many days ago.
-fn moment(when: &str, now: i64) -> Result<i64, UsageError> {
-    if let Some(days) = when.strip_suffix('d').and_then(|days| days.parse::<i64>().ok()).filter(|days| *days >= 0) {
-        return Ok(now.saturating_sub(days.saturating_mul(DAY_MS)));
-    }
-    let date = when.parse::<jiff::civil::Date>().ok();
-    let zoned = date.and_then(|date| date.to_zoned(jiff::tz::TimeZone::system()).ok());
-    zoned.map(|zoned| zoned.timestamp().as_millisecond()).ok_or_else(|| {
-        UsageError(format!("`{when}` is no date. Write it as 2026-03-01, or as 14d for the last 14 days"))
-    })
 }
