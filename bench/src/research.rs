@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::{Context, bail, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::program::{Program, Site};
 use crate::report::{Line, Unit};
 use crate::script::{Script, Server};
+use crate::serve::Served;
 use crate::statistics::{median, p95};
 use crate::{bare, process};
 
@@ -50,17 +51,38 @@ pub fn measure(weft: &Program, script: &Path, work: &Path) -> anyhow::Result<Vec
                 Unit::Millis.show(p95(&times))
             )),
     );
-    lines.push(own_time(weft, script, &site)?);
+    lines.extend(own_time(weft, script, &site)?);
     Ok(lines)
 }
 
 /// The flow's own time for each stage: a run with a scripted model that answers at once, less what its
 /// tools took by their own account, and less what a bare client needs for as many calls of that size. All
 /// that is left is counted: the machine, commits to disk, prompts, functions, Weft's model client.
-fn own_time(weft: &Program, script: &Path, site: &Site) -> anyhow::Result<Line> {
+///
+/// In a server that has researched before, as people have it in the browser; and in a program that has just
+/// been started for it, which also opens its documents and its first connection.
+fn own_time(weft: &Program, script: &Path, site: &Site) -> anyhow::Result<[Line; 2]> {
+    let served = |model: &str| {
+        let served = Served::start(&weft.path, site, model)?;
+        (0..=RUNS).map(|_| through(&served)).skip(1).collect()
+    };
+    let started = |model: &str| runs(weft, site, &["--yes"], Some(model));
+    let name = "research: the flow's own time per stage, scripted model";
+    Ok([
+        own_time_of(weft, script, name, served)?.goal(2.0),
+        own_time_of(weft, script, "… in a program that was just started", started)?,
+    ])
+}
+
+fn own_time_of(
+    weft: &Program,
+    script: &Path,
+    name: &str,
+    runs: impl Fn(&str) -> anyhow::Result<Vec<Recorded>>,
+) -> anyhow::Result<Line> {
     let said = || Script { rounds: 0, call: weft.call(), delay_ms: 0, text: Some(SAID) };
     let server = Server::start(script, &said())?;
-    let runs = runs(weft, site, &["--yes"], Some(&server.url()))?;
+    let runs = runs(&server.url())?;
     let stats = server.stop()?.stats;
     // With the run before the measured ones.
     let calls = stats.requests as f64 / (runs.len() + 1) as f64;
@@ -74,8 +96,7 @@ fn own_time(weft: &Program, script: &Path, site: &Site) -> anyhow::Result<Line> 
     let whole: Vec<f64> = runs.iter().map(|run| run.millis).collect();
     let tools: Vec<f64> = runs.iter().map(|run| run.tools).collect();
     let stages = runs.first().map_or(0, |run| run.stages);
-    let line = Line::new("research: the flow's own time per stage, scripted model", Unit::Millis, median(&own));
-    Ok(line.goal(2.0).note(format!(
+    Ok(Line::new(name, Unit::Millis, median(&own)).note(format!(
         "95 % within {}, {RUNS} runs of {} with {stages} stages, less {} in tools and {calls} calls of {} (a bare client's)",
         Unit::Millis.show(p95(&own)),
         Unit::Millis.show(median(&whole)),
@@ -162,6 +183,23 @@ fn research(weft: &Program, site: &Site, options: &[&str], server: Option<&str>)
     let status = child.wait()?;
     ensure!(status.success(), "research ended with {status}: {said}");
     recorded(&events)
+}
+
+/// A run in a new session of a server that runs already.
+fn through(served: &Served) -> anyhow::Result<Recorded> {
+    let session = served.session()?;
+    let stream = served.events(&session)?;
+    served.post(&format!("sessions/{session}/research"), &json!({ "question": QUESTION, "yes": true }))?;
+    let mut events: Vec<(Value, f64)> = Vec::new();
+    for line in stream.lines() {
+        let (line, seen) = (line?, process::now_micros() as f64 / 1_000.0);
+        let event = line.strip_prefix("data: ").and_then(|data| serde_json::from_str(data).ok());
+        events.extend(event.map(|event| (event, seen)));
+        if events.last().is_some_and(|(event, _)| is(event, "turn_ended")) {
+            return recorded(&events);
+        }
+    }
+    bail!("the stream ended before the run")
 }
 
 fn is(event: &Value, kind: &str) -> bool {

@@ -28,9 +28,8 @@ pub fn measure(weft: &Path, folder: &Path) -> anyhow::Result<Vec<Line>> {
     let sent = Sent::default();
     let model = answer_slowly(Arc::clone(&sent))?;
     let site = Site::new(folder)?;
-    let served = Served::start(weft, &site, model)?;
-    let session = served.post("sessions", &json!({ "mode": "auto" }))?;
-    let session = session.get("id").and_then(Value::as_str).context("no session was begun")?.to_owned();
+    let served = Served::start(weft, &site, &format!("http://{model}/v1"))?;
+    let session = served.session()?;
     let stream = served.events(&session)?;
     served.post(&format!("sessions/{session}/turns"), &json!({ "content": [{ "type": "text", "text": "go" }] }))?;
     let came = deltas(stream)?;
@@ -140,19 +139,20 @@ fn answer(stream: &TcpStream, sent: &Sent) -> std::io::Result<bool> {
     Ok(true)
 }
 
-struct Served {
+/// A running server and the way into it.
+pub struct Served {
     child: Child,
     address: String,
     token: String,
 }
 
 impl Served {
-    fn start(weft: &Path, site: &Site, model: SocketAddr) -> anyhow::Result<Self> {
+    pub fn start(weft: &Path, site: &Site, model: &str) -> anyhow::Result<Self> {
         let mut command = process::command(weft);
         command.args(["serve", "--addr", "127.0.0.1:0"]).current_dir(&site.workspace).env_clear();
         command.env("HOME", &site.home).env("WEFT_HOME", &site.home).env("ANTHROPIC_API_KEY", "bench-key");
         command.env("WEFT_MODEL", "anthropic/claude-sonnet-4-5");
-        command.env("ANTHROPIC_BASE_URL", format!("http://{model}/v1"));
+        command.env("ANTHROPIC_BASE_URL", model);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let mut line = String::new();
@@ -180,14 +180,20 @@ impl Served {
         Ok(BufReader::new(stream))
     }
 
-    fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
+    /// A new session.
+    pub fn session(&self) -> anyhow::Result<String> {
+        let session = self.post("sessions", &json!({ "mode": "auto" }))?;
+        Ok(session.get("id").and_then(Value::as_str).context("no session was begun")?.to_owned())
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
         let mut answer = String::new();
         self.open("POST", path, &body.to_string())?.read_to_string(&mut answer)?;
         let (_, body) = answer.split_once("\r\n\r\n").context("no answer")?;
         Ok(serde_json::from_str(body)?)
     }
 
-    fn events(&self, session: &str) -> anyhow::Result<BufReader<TcpStream>> {
+    pub fn events(&self, session: &str) -> anyhow::Result<BufReader<TcpStream>> {
         self.open("GET", &format!("sessions/{session}/events?after=0"), "")
     }
 }

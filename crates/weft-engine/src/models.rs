@@ -163,7 +163,8 @@ impl Models {
 
     /// Says in time that a provider does not exist.
     pub fn check(&self, model: &ModelName) -> Result<(), EngineError> {
-        if self.fixed.is_some() || &*model.provider == OFFLINE || self.find(&model.provider).is_some() {
+        let needs_none = self.fixed.is_some() || self.is_replaying() || &*model.provider == OFFLINE;
+        if needs_none || self.find(&model.provider).is_some() {
             return Ok(());
         }
         let known: Vec<&str> = self.providers.iter().map(|provider| &*provider.name).chain([OFFLINE]).collect();
@@ -195,8 +196,14 @@ impl Models {
             None => all,
         };
         let info = self.catalog.find(&name.provider, &name.model);
+        // What comes from a tape was paid for when it was recorded.
+        let info = if self.is_replaying() { info.free() } else { info };
         let model = self.client(name, state)?;
         Ok(Arc::new(Chosen { name: name.clone(), model, info, system, tools, role: agent.role, guard }))
+    }
+
+    const fn is_replaying(&self) -> bool {
+        matches!(self.tape, Some(Tape::Replay(_)))
     }
 
     fn find(&self, name: &str) -> Option<&ProviderConfig> {

@@ -107,6 +107,12 @@ impl ModelInfo {
         }
     }
 
+    /// The same model where asking it costs nothing.
+    #[must_use]
+    pub fn free(self) -> Self {
+        Self { price: Price::default(), price_known: true, long: None, ..self }
+    }
+
     /// What a call cost. Nothing, if the price is not known.
     pub fn cost(&self, usage: &Usage) -> Cost {
         let price = match self.long {

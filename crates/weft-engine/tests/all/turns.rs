@@ -199,7 +199,8 @@ async fn failures_are_survived_or_explained() {
     let session = place.session(&engine, Mode::Auto);
     let state = turn(&engine, session, "hello").await;
     let Some(EndReason::ModelFailed { failure }) = &state.last_end else { panic!("{:?}", state.last_end) };
-    assert!(failure.advice().contains("weft auth"));
+    let told = format!("{} {}", failure.message, failure.advice());
+    assert!(told.contains("`weft auth anthropic`") && told.contains("`weft resume`"), "{told}");
     assert!(!format!("{:?}", log(&engine, session)).contains("sk-test"), "no key in the log");
 }
 

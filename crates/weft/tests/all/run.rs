@@ -234,6 +234,24 @@ fn a_recorded_conversation_is_replayed_without_the_server() {
 }
 
 #[test]
+fn a_replay_costs_nothing_and_needs_neither_key_nor_budget() {
+    let said = text("As recorded.").usage(weft_script::Usage { output: 5_000, ..Default::default() });
+    let world = World::new(vec![said]);
+    let tape = world.folder.path().join("tape");
+    let tape = tape.to_str().unwrap();
+    world.weft(&["run", "--record", tape, "go"]).expect(0);
+    let other = World::new(vec![]).without_key();
+    std::fs::create_dir_all(other.home.path().join("weft")).unwrap();
+    std::fs::write(other.home.path().join("weft/config.toml"), "[budget]\nmonth_usd = 0\n").unwrap();
+    for _ in 0..2 {
+        let ran = other.weft(&["run", "--replay", tape, "go"]).expect(0);
+        assert_eq!(ran.stdout, "As recorded.\n");
+    }
+    assert!(other.server.requests().is_empty());
+    other.weft(&["usage"]).expect(0).says("$0.00");
+}
+
+#[test]
 fn a_reader_that_leaves_is_no_error() {
     let world = World::new(vec![text("word ".repeat(20_000))]);
     let mut child = world.command(&["run", "go"]).spawn().unwrap();
