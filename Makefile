@@ -7,7 +7,7 @@ export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cac
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: run build helper web test web-test lint deny bench fuzz install clean mcp-peers tool-peers keychain-peer bubblewrap-peer \
+.PHONY: run build helper web test web-test lint deny bench fuzz install clean mcp-peers tool-peers keychain-peer bubblewrap-peer ripgrep-peer \
 	language-peers models client-peers browser-peers browser-test
 
 run: web build ## Build everything and open the workbench in a browser
@@ -81,6 +81,15 @@ bubblewrap-peer:
 	  { apt-get update -qq && apt-get install -qqy --no-install-recommends bubblewrap >/dev/null; } || \
 	  echo "make: bubblewrap could not be installed; its tests are skipped"; \
 	else echo "make: install bubblewrap to test Weft with it"; fi
+
+# What search is measured against. Where it cannot be had, the table says so.
+ripgrep-peer:
+	@if command -v rg >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get install -qqy --no-install-recommends ripgrep >/dev/null || \
+	  { apt-get update -qq && apt-get install -qqy --no-install-recommends ripgrep >/dev/null; } || \
+	  echo "make: ripgrep could not be installed; search is not measured"; \
+	else echo "make: install ripgrep to measure search"; fi
 
 # The language servers that npm does not have. Where one cannot be had, its test says so.
 GO_PEERS := gopls golang-go
