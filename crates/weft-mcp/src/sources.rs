@@ -405,6 +405,7 @@ impl Source {
             host: self.host.get().cloned(),
             workspaces: Arc::clone(&self.workspaces),
             calls: Mutex::default(),
+            sending: tokio::sync::RwLock::default(),
             stale: Arc::clone(&self.stale),
             asking: Default::default(),
         };

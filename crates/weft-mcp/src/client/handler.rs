@@ -14,7 +14,7 @@ use rmcp::model::{
     SamplingMessage, SamplingMessageContentBlock,
 };
 use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext, RoleClient};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, RwLock};
 use tokio_util::sync::CancellationToken;
 use weft_tool::LiveSink;
 
@@ -33,6 +33,8 @@ pub struct Handler {
     pub host: Option<Arc<dyn Host>>,
     pub workspaces: Arc<Mutex<BTreeSet<PathBuf>>>,
     pub calls: Mutex<Vec<InFlight>>,
+    /// Held for reading from before a call is sent until it is listed.
+    pub sending: RwLock<()>,
     /// The source says that its lists have changed.
     pub stale: Arc<AtomicBool>,
     /// Questions to people or models that are open.
@@ -69,7 +71,9 @@ impl Handler {
 
     /// On whose behalf a request came: exactly, where the transport tells; else the newest call, if
     /// all are of one session. Nobody is asked on behalf of somebody else.
-    fn caller(&self, origin: Option<&InboundStreamOrigin>) -> Option<(Caller, CancellationToken)> {
+    async fn caller(&self, origin: Option<&InboundStreamOrigin>) -> Option<(Caller, CancellationToken)> {
+        // A source may ask as soon as it hears of a call, which is then still on its way into the list.
+        drop(self.sending.write().await);
         let calls = self.calls();
         let call = match origin {
             Some(InboundStreamOrigin::OutboundRequest(id)) => calls.iter().find(|call| call.id == *id),
@@ -99,7 +103,7 @@ impl Handler {
     async fn elicit(&self, request: ElicitRequestParams, context: RequestContext<RoleClient>) -> Option<Filled> {
         let _open = self.open()?;
         let host = self.host.clone()?;
-        let (caller, over) = self.caller(context.extensions.get())?;
+        let (caller, over) = self.caller(context.extensions.get()).await?;
         let ask = |question| host.ask(caller.clone(), question);
         let fill = |text, fields| host.fill(caller.clone(), text, fields);
         let cancelled = context.ct.cancelled();
@@ -170,7 +174,7 @@ impl rmcp::ClientHandler for Handler {
         let refuse = |reason: &str| Err(ErrorData::invalid_request(reason.to_owned(), None));
         let Some(_open) = self.open() else { return refuse("too many requests are open") };
         let Some(host) = self.host.clone() else { return refuse("no model can be asked here") };
-        let Some((caller, over)) = self.caller(context.extensions.get()) else {
+        let Some((caller, over)) = self.caller(context.extensions.get()).await else {
             return refuse("a model can be asked only during a call, and while one session uses this source");
         };
         if !self.count_sample(&caller) {

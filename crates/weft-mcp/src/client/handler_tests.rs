@@ -17,24 +17,25 @@ fn call(number: i64, session: u64) -> InFlight {
     }
 }
 
-fn asked(calls: Vec<InFlight>, origin: Option<&InboundStreamOrigin>) -> Option<String> {
+async fn asked(calls: Vec<InFlight>, origin: Option<&InboundStreamOrigin>) -> Option<String> {
     let handler = Handler {
         source: "it".to_owned(),
         host: None,
         workspaces: Arc::default(),
         calls: Mutex::new(calls),
+        sending: tokio::sync::RwLock::default(),
         stale: Arc::default(),
         asking: AtomicUsize::default(),
     };
-    handler.caller(origin).map(|(caller, _)| caller.call.to_string())
+    handler.caller(origin).await.map(|(caller, _)| caller.call.to_string())
 }
 
-#[test]
-fn nobody_is_asked_on_behalf_of_another_session() {
-    assert_eq!(asked(vec![], None), None);
-    assert_eq!(asked(vec![call(1, 7), call(2, 7)], None).unwrap(), "c2");
-    assert_eq!(asked(vec![call(1, 7), call(2, 8)], None), None);
-    assert_eq!(asked(vec![call(1, 7), call(2, 8)], Some(&InboundStreamOrigin::Unassociated)), None);
+#[tokio::test]
+async fn nobody_is_asked_on_behalf_of_another_session() {
+    assert_eq!(asked(vec![], None).await, None);
+    assert_eq!(asked(vec![call(1, 7), call(2, 7)], None).await.unwrap(), "c2");
+    assert_eq!(asked(vec![call(1, 7), call(2, 8)], None).await, None);
+    assert_eq!(asked(vec![call(1, 7), call(2, 8)], Some(&InboundStreamOrigin::Unassociated)).await, None);
     let exactly = InboundStreamOrigin::OutboundRequest(NumberOrString::Number(1));
-    assert_eq!(asked(vec![call(1, 7), call(2, 8)], Some(&exactly)).unwrap(), "c1");
+    assert_eq!(asked(vec![call(1, 7), call(2, 8)], Some(&exactly)).await.unwrap(), "c1");
 }

@@ -22,7 +22,7 @@ use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, RunningServic
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::{AuthRequiredError, InsufficientScopeError};
 use rmcp::{ClientLifecycleMode, ServiceError};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, RwLockReadGuard};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use weft_tool::{LiveSink, Redaction};
@@ -131,12 +131,13 @@ impl Connection {
             }
         } else {
             let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-            let sending = self.running.send_cancellable_request(request, PeerRequestOptions::no_options());
-            let handle = match sending.await {
+            let sending = self.handler.sending.read().await;
+            let sent = self.running.send_cancellable_request(request, PeerRequestOptions::no_options());
+            let handle = match sent.await {
                 Ok(handle) => handle,
                 Err(error) => return Err(self.error(&error).await),
             };
-            match self.follow(handle, &call).await? {
+            match self.follow(handle, &call, sending).await? {
                 ServerResult::CallToolResult(result) => result,
                 ServerResult::CustomResult(_) | ServerResult::EmptyResult(_) => {
                     return Err(self.refused("its answer is not the result of a tool"));
@@ -154,6 +155,7 @@ impl Connection {
         &self,
         mut handle: RequestHandle<RoleClient>,
         call: &Call<'_>,
+        sending: RwLockReadGuard<'_, ()>,
     ) -> Result<ServerResult, SourceError> {
         let progress = Arc::new(Notify::new());
         let over = CancellationToken::new();
@@ -166,6 +168,7 @@ impl Connection {
             samples: 0,
             over: over.clone(),
         });
+        drop(sending);
         let _listed = Listed { handler: &self.handler, id: handle.id.clone(), _over: over.drop_guard() };
         let mut last = Instant::now() + self.limits.call_with_progress;
         let mut due = Instant::now() + call.timeout;
