@@ -115,6 +115,12 @@ export function Transcript({ store, state, open, target, found, sent, onReached 
     // Only another one is a reason to move.
   }, [found, virtual]);
 
+  // Whoever goes to the end by hand follows again.
+  const moved = () => {
+    const element = scroller.current;
+    if (reading && element && element.scrollHeight - element.scrollTop - element.clientHeight < 80) setReading(false);
+  };
+
   const onScroll = () => {
     const element = scroller.current;
     if (!element) return;
@@ -131,7 +137,7 @@ export function Transcript({ store, state, open, target, found, sent, onReached 
   const markedIndex = found !== null ? rows.findIndex((row) => row.key === found) : marked === null ? -1 : rowAt(rows, marked);
   return (
     <div className="transcript">
-      <div ref={scroller} className="scroll" onScroll={onScroll} tabIndex={0} role="log" aria-label="Conversation" aria-live="off">
+      <div ref={scroller} className="scroll" onScroll={onScroll} onWheel={moved} onTouchEnd={moved} onKeyUp={moved} tabIndex={0} role="log" aria-label="Conversation" aria-live="off">
         {state.loadingOlder ? <div className="older meta" role="status">Loading earlier turns…</div> : null}
         <div className="rows" style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map((item) => {

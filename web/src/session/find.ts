@@ -43,7 +43,10 @@ export function placesOf(root: Node, words: string): Range[] {
   const found: Range[] = [];
   const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); wanted && node; node = texts.nextNode()) {
-    const text = (node.nodeValue ?? '').toLowerCase();
+    const drawn = node.nodeValue ?? '';
+    const lower = drawn.toLowerCase();
+    // A few capitals are longer when small; there only the same letters are marked.
+    const text = lower.length === drawn.length ? lower : drawn;
     for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
       const range = document.createRange();
       range.setStart(node, at);

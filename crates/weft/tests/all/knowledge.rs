@@ -338,3 +338,19 @@ fn agents_ask_keep_and_put_down() {
     world.weft(&["knowledge", "conflicts"]).expect(0).says("The code counts");
     world.weft(&["knowledge", "ask", "where is handle_2"]).expect(0).says("m2.rs:2").says("without a model");
 }
+
+#[test]
+fn what_is_found_cannot_speak_to_the_terminal() {
+    let world = World::new(vec![]);
+    std::fs::write(
+        world.folder.path().join("a.md"),
+        "# Quokka\n\nThe quokka \u{1b}]52;c;aGk=\u{7} and \u{9b}2J smiles.\n",
+    )
+    .unwrap();
+    world.weft(&["index"]).expect(0);
+    for command in [["search", "quokka smiles"].as_slice(), &["knowledge", "ask", "quokka smiles"]] {
+        let ran = world.weft(command);
+        assert!(ran.stdout.contains("smiles"), "{ran:?}");
+        assert!(!ran.stdout.contains(['\u{1b}', '\u{9b}', '\u{7}']), "{ran:?}");
+    }
+}

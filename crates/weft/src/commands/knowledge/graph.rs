@@ -6,7 +6,7 @@ use super::{known, remember};
 use crate::exit::Exit;
 use crate::knowledge_args::{GraphArgs, GraphCommand};
 use crate::out;
-use crate::show::plain::plain_words;
+use crate::show::clean::clean_row;
 use crate::show::rows::note;
 use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, Look};
 
@@ -59,12 +59,12 @@ fn steps(depth: Option<u8>, usual: usize) -> usize {
 fn link(knowledge: &Knowledge, from: &str, to: &str, json: bool) -> anyhow::Result<Exit> {
     let look = out::look_stdout();
     let Some(way) = knowledge.link(from, to)? else {
-        out::tell(&note(&plain_words(&format!("Nothing links {from} and {to}.")), &out::look_stderr()));
+        out::tell(&note(&clean_row(&format!("Nothing links {from} and {to}.")), &out::look_stderr()));
         return Ok(Exit::Failed);
     };
     if way.back {
         let text = format!("No way leads from {from} to {to}. This one leads from {to} to {from}.");
-        out::tell(&note(&plain_words(&text), &out::look_stderr()));
+        out::tell(&note(&clean_row(&text), &out::look_stderr()));
     }
     for step in &way.steps {
         if json {
@@ -81,12 +81,12 @@ fn row(neighbour: &Neighbour, look: &Look) -> Line {
     let name = named.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" > ");
     let sure = if neighbour.confidence < 0.99 { ", perhaps" } else { "" };
     let how = match neighbour.edge {
-        Some(edge) => format!("  {edge} at {}{sure}", plain_words(&neighbour.at)),
+        Some(edge) => format!("  {edge} at {}{sure}", clean_row(&neighbour.at)),
         None => String::new(),
     };
-    Line::new(plain_words(&format!("{}:{}", neighbour.path, neighbour.line)), CODE)
+    Line::new(clean_row(&format!("{}:{}", neighbour.path, neighbour.line)), CODE)
         .with(format!("  {}  ", neighbour.kind), DIM)
-        .with(plain_words(&name), BOLD)
+        .with(clean_row(&name), BOLD)
         .with(how, DIM)
         .indented(GUTTER * (neighbour.depth.saturating_sub(1)))
         .fitted(look.width, look)

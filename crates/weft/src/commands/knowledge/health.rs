@@ -5,7 +5,7 @@ use weft_knowledge::{Health, Maturity};
 use super::known;
 use crate::exit::Exit;
 use crate::out;
-use crate::show::plain::plain_words;
+use crate::show::clean::clean_row;
 use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, Look, PLAIN};
 use crate::show::units::counted;
 
@@ -44,7 +44,7 @@ fn rows(health: &Health, whole: bool, look: &Look) -> Vec<Line> {
         counted(health.lines, "line", "lines"),
         counted(health.files, "file", "files")
     );
-    let head = Line::new(plain_words(&health.area), CODE).with(format!("  {maturity}"), BOLD);
+    let head = Line::new(clean_row(&health.area), CODE).with(format!("  {maturity}"), BOLD);
     let mut rows = vec![head, Line::new(counts, DIM).indented(GUTTER).fitted(look.width, look)];
     let advice = health.warning.as_deref().map_or_else(String::new, |warning| format!(" {warning}"));
     rows.push(Line::new(format!("{}{advice}", health.recommendation), PLAIN).indented(GUTTER));
@@ -54,9 +54,9 @@ fn rows(health: &Health, whole: bool, look: &Look) -> Vec<Line> {
             rows.push(Line::new(text, DIM).indented(GUTTER));
         }
         for debt in health.debt_markers.iter().take(SHOWN_DEBT) {
-            let place = Line::new(plain_words(&format!("{}:{}", debt.path, debt.line)), CODE);
+            let place = Line::new(clean_row(&format!("{}:{}", debt.path, debt.line)), CODE);
             rows.push(
-                place.with(format!("  {}", plain_words(&debt.text)), PLAIN).indented(GUTTER).fitted(look.width, look),
+                place.with(format!("  {}", clean_row(&debt.text)), PLAIN).indented(GUTTER).fitted(look.width, look),
             );
         }
     }

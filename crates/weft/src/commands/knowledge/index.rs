@@ -11,7 +11,7 @@ use weft_knowledge::{Knowledge, Progress, Report, Run};
 use super::{now, places, remember, tell_notices, tell_without_model};
 use crate::exit::Exit;
 use crate::knowledge_args::IndexArgs;
-use crate::show::plain::plain_words;
+use crate::show::clean::clean_row;
 use crate::show::rows::note;
 use crate::show::style::{DIM, GUTTER, Line, Look};
 use crate::show::units::counted;
@@ -116,17 +116,17 @@ fn show(report: &Report, args: &IndexArgs) -> anyhow::Result<()> {
         }
     }
     if let Some(why) = &report.without_meaning {
-        out::tell(&note(&plain_words(why), &look));
+        out::tell(&note(&clean_row(why), &look));
     }
     for trouble in &report.trouble {
-        out::tell(&note(&plain_words(&format!("Could not look into it: {trouble}")), &look));
+        out::tell(&note(&clean_row(&format!("Could not look into it: {trouble}")), &look));
     }
     Ok(())
 }
 
 /// A row below a note.
 fn named(text: &str, look: &Look) -> Line {
-    Line::new(plain_words(text), DIM).indented(GUTTER).fitted(look.width, look)
+    Line::new(clean_row(text), DIM).indented(GUTTER).fitted(look.width, look)
 }
 
 /// One line on a terminal that is written over.

@@ -7,7 +7,7 @@ use weft_knowledge::{Asked, Conflict, Filter, Origin, Query, Replied};
 
 use super::{known, now, remember};
 use crate::exit::Exit;
-use crate::show::plain::plain_words;
+use crate::show::clean::clean_row;
 use crate::show::rows::note;
 use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, PLAIN};
 use crate::{ask, open, out};
@@ -39,19 +39,19 @@ pub fn conflicts(find: bool, settle: Option<(i64, String)>, all: bool, json: boo
 }
 
 fn rows(conflict: &Conflict) -> Vec<Line> {
-    let head = Line::new(format!("{}  ", conflict.id), DIM).with(plain_words(&conflict.description), BOLD);
+    let head = Line::new(format!("{}  ", conflict.id), DIM).with(clean_row(&conflict.description), BOLD);
     let mut rows = vec![head.with(format!("  {}", conflict.kind), DIM)];
     for (at, text) in [(&conflict.one_at, &conflict.one_text), (&conflict.other_at, &conflict.other_text)] {
         if !at.is_empty() {
-            let line = Line::new(plain_words(at), CODE).with(format!("  {}", plain_words(text)), PLAIN);
+            let line = Line::new(clean_row(at), CODE).with(format!("  {}", clean_row(text)), PLAIN);
             rows.push(line.indented(GUTTER));
         }
     }
     if let Some(counts) = &conflict.counts {
-        rows.push(Line::new(plain_words(counts), PLAIN).indented(GUTTER));
+        rows.push(Line::new(clean_row(counts), PLAIN).indented(GUTTER));
     }
     if let Some(resolution) = &conflict.resolution {
-        rows.push(Line::new(format!("Settled: {}", plain_words(resolution)), DIM).indented(GUTTER));
+        rows.push(Line::new(format!("Settled: {}", clean_row(resolution)), DIM).indented(GUTTER));
     }
     rows.push(Line::blank());
     rows
@@ -68,9 +68,9 @@ pub fn context(query: &str, tokens: usize, json: bool) -> anyhow::Result<Exit> {
     }
     for item in &context.items {
         let hit = &item.hit;
-        let head = Line::new(plain_words(&format!("{}:{}", hit.path, hit.line)), CODE);
+        let head = Line::new(clean_row(&format!("{}:{}", hit.path, hit.line)), CODE);
         let about = format!("  worth {:.2}, trust {}, freshness {:.2}", item.worth, hit.trust, hit.freshness.value);
-        let text = item.text.lines().map(|line| Line::new(plain_words(line), PLAIN).indented(GUTTER));
+        let text = item.text.lines().map(|line| Line::new(clean_row(line), PLAIN).indented(GUTTER));
         let mut rows = vec![head.with(about, DIM)];
         rows.extend(text);
         rows.push(Line::blank());
@@ -96,7 +96,7 @@ pub async fn ask(question: &str, tokens: usize, answer: bool, json: bool) -> any
         return Ok(Exit::Done);
     }
     let look = out::look_stdout();
-    out::print(&found.text.lines().map(|line| Line::new(plain_words(line), PLAIN)).collect::<Vec<_>>());
+    out::print(&found.text.lines().map(|line| Line::new(clean_row(line), PLAIN)).collect::<Vec<_>>());
     let (words, exit) = match (found.origin, &found.kept) {
         (Origin::Kept, Some(kept)) => {
             let warning = kept.warning.as_ref().map(|doubt| format!(" Not borne out by the code: {doubt}."));
@@ -110,7 +110,7 @@ pub async fn ask(question: &str, tokens: usize, answer: bool, json: bool) -> any
         }
         (Origin::Nothing, _) => return Ok(Exit::Failed),
     };
-    out::tell(&note(&plain_words(&words), &look));
+    out::tell(&note(&clean_row(&words), &look));
     Ok(exit)
 }
 
@@ -120,7 +120,7 @@ fn show_reply(replied: &Replied, json: bool) -> anyhow::Result<Exit> {
         out::json_line(replied);
         return Ok(Exit::Done);
     }
-    out::print(&replied.answer.lines().map(|line| Line::new(plain_words(line), PLAIN)).collect::<Vec<_>>());
+    out::print(&replied.answer.lines().map(|line| Line::new(clean_row(line), PLAIN)).collect::<Vec<_>>());
     let reply = &replied.reply;
     let mut notes: Vec<String> = Vec::new();
     let numbers = reply.not_there.iter().map(|number| format!("[{number}]")).collect::<Vec<_>>().join(", ");
@@ -133,7 +133,7 @@ fn show_reply(replied: &Replied, json: bool) -> anyhow::Result<Exit> {
         None => "Written by a model, and kept until something it rests on changes.".to_owned(),
     });
     for words in notes {
-        out::tell(&note(&plain_words(&words), &out::look_stderr()));
+        out::tell(&note(&clean_row(&words), &out::look_stderr()));
     }
     Ok(Exit::Done)
 }

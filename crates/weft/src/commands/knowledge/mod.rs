@@ -19,7 +19,7 @@ pub use manage::run as manage;
 pub use search::{reranked as search_reranked, run as search};
 
 use crate::past::Past;
-use crate::show::plain::plain_words;
+use crate::show::clean::clean_row;
 use crate::show::rows::note;
 use crate::{open, out};
 
@@ -28,7 +28,7 @@ fn places() -> Places {
     let here = open::workspace().unwrap_or_default();
     let (places, odd) = open::places(&home, &open::settings_or_defaults(&home, &here).config);
     if let Some(odd) = odd {
-        out::tell(&note(&plain_words(&odd), &out::look_stderr()));
+        out::tell(&note(&clean_row(&odd), &out::look_stderr()));
     }
     places
 }
@@ -47,7 +47,7 @@ fn remember(knowledge: &mut Knowledge) -> Remembered {
     let remembered =
         open::open_to_look().and_then(|opened| Ok(knowledge.remember(&Past(opened.engine.store().clone()), now())?));
     remembered.unwrap_or_else(|error| {
-        out::tell(&note(&plain_words(&format!("Earlier sessions are left out: {error:#}")), &out::look_stderr()));
+        out::tell(&note(&clean_row(&format!("Earlier sessions are left out: {error:#}")), &out::look_stderr()));
         Remembered::default()
     })
 }

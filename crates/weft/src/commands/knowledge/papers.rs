@@ -10,7 +10,7 @@ use weft_knowledge::verify::{Check, Verdict, claims_in};
 use super::known;
 use crate::exit::Exit;
 use crate::out;
-use crate::show::plain::plain_words;
+use crate::show::clean::clean_row;
 use crate::show::rows::note;
 use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, PLAIN};
 
@@ -36,8 +36,7 @@ pub fn documents(json: bool) -> anyhow::Result<Exit> {
             "  {} sections, {} paragraphs, {} references{pages}",
             document.sections, document.paragraphs, document.references
         );
-        let line =
-            Line::new(plain_words(&document.path), CODE).with(format!("  {}", plain_words(&document.title)), BOLD);
+        let line = Line::new(clean_row(&document.path), CODE).with(format!("  {}", clean_row(&document.title)), BOLD);
         out::print(&[line.with(counts, DIM).fitted(look.width, &look)]);
     }
     Ok(Exit::Done)
@@ -55,22 +54,22 @@ pub fn paragraph(id: &str, depth: usize, json: bool) -> anyhow::Result<Exit> {
     let look = out::look_stdout();
     if found.is_empty() {
         let words =
-            format!("No document has a paragraph {}. `weft knowledge documents` lists what there is.", plain_words(id));
+            format!("No document has a paragraph {}. `weft knowledge documents` lists what there is.", clean_row(id));
         out::print(&note(&words, &look));
         return Ok(Exit::Failed);
     }
     let page = |page: Option<u32>| page.map(|page| format!("  page {page}")).unwrap_or_default();
     for paragraph in &found {
-        let head = Line::new(plain_words(&paragraph.address()), CODE).with(page(paragraph.page), DIM);
-        out::print(&[head.with(format!("  {}", plain_words(&paragraph.context)), DIM).fitted(look.width, &look)]);
-        let lines = paragraph.text.lines().map(|line| Line::new(plain_words(line), PLAIN).indented(GUTTER));
+        let head = Line::new(clean_row(&paragraph.address()), CODE).with(page(paragraph.page), DIM);
+        out::print(&[head.with(format!("  {}", clean_row(&paragraph.context)), DIM).fitted(look.width, &look)]);
+        let lines = paragraph.text.lines().map(|line| Line::new(clean_row(line), PLAIN).indented(GUTTER));
         out::print(&lines.collect::<Vec<_>>());
     }
     for hop in &hops {
         let way = if hop.back { "referred to by" } else { "refers to" };
         let head = Line::new(format!("{way} ({} away)  ", hop.distance), DIM);
-        let head = head.with(plain_words(&hop.paragraph.address()), CODE).with(page(hop.paragraph.page), DIM);
-        let text = Line::new(plain_words(&hop.paragraph.text), PLAIN).indented(GUTTER);
+        let head = head.with(clean_row(&hop.paragraph.address()), CODE).with(page(hop.paragraph.page), DIM);
+        let text = Line::new(clean_row(&hop.paragraph.text), PLAIN).indented(GUTTER);
         out::print(&[head.fitted(look.width, &look), text.fitted(look.width, &look)]);
     }
     Ok(Exit::Done)
@@ -126,11 +125,10 @@ pub fn verify(file: Option<&Path>, json: bool) -> anyhow::Result<Exit> {
 }
 
 fn rows(check: &Check, claim: &str) -> Vec<Line> {
-    let mut rows =
-        vec![Line::new(plain_words(claim), BOLD), Line::new(plain_words(&check.why), PLAIN).indented(GUTTER)];
+    let mut rows = vec![Line::new(clean_row(claim), BOLD), Line::new(clean_row(&check.why), PLAIN).indented(GUTTER)];
     for evidence in &check.evidence {
-        let line = Line::new(plain_words(&format!("[{}] ", evidence.source)), CODE);
-        rows.push(line.with(plain_words(&evidence.text), DIM).indented(GUTTER));
+        let line = Line::new(clean_row(&format!("[{}] ", evidence.source)), CODE);
+        rows.push(line.with(clean_row(&evidence.text), DIM).indented(GUTTER));
     }
     rows.push(Line::blank());
     rows

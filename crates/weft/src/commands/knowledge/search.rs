@@ -6,7 +6,7 @@ use weft_knowledge::{Answer, Filter, Hit, Knowledge, Query};
 use super::{known, now, tell_without_model};
 use crate::exit::{Exit, UsageError};
 use crate::knowledge_args::SearchArgs;
-use crate::show::plain::plain_words;
+use crate::show::clean::clean_row;
 use crate::show::rows::note;
 use crate::show::style::{BOLD, CODE, DIM, GUTTER, Line, Look, PLAIN};
 use crate::{open, out, rerank};
@@ -25,7 +25,7 @@ pub async fn reranked(args: SearchArgs) -> anyhow::Result<Exit> {
     let opened = open::open_aloud(&Default::default())?;
     let (mut hits, odd) = rerank::rerank(&opened, &args.query.join(" "), answer.hits).await;
     if let Some(odd) = &odd {
-        out::tell(&note(&plain_words(odd), &out::look_stderr()));
+        out::tell(&note(&clean_row(odd), &out::look_stderr()));
     }
     hits.truncate(args.limit);
     // Scores do not fall along a model's order, so none marks where the rest begins.
@@ -95,8 +95,8 @@ fn rows(hit: &Hit, why: bool, look: &Look) -> Vec<Line> {
         (context, "") => context.to_owned(),
         (context, name) => format!("{context} > {name}"),
     };
-    let mut head = Line::new(plain_words(&place), CODE).with(format!("  {}", hit.kind), DIM);
-    head = head.with(format!("  {}", plain_words(&name)), BOLD).with(format!("  {:.2}", hit.score), DIM);
+    let mut head = Line::new(clean_row(&place), CODE).with(format!("  {}", hit.kind), DIM);
+    head = head.with(format!("  {}", clean_row(&name)), BOLD).with(format!("  {:.2}", hit.score), DIM);
     if let Some(warning) = hit.freshness.warning {
         head = head.with(format!("  {warning}"), DIM);
     }
@@ -110,7 +110,7 @@ fn rows(hit: &Hit, why: bool, look: &Look) -> Vec<Line> {
         rows.push(Line::new(text, DIM).indented(GUTTER));
     }
     for line in hit.snippet.lines() {
-        rows.push(Line::new(plain_words(line), PLAIN).indented(GUTTER).fitted(look.width, look));
+        rows.push(Line::new(clean_row(line), PLAIN).indented(GUTTER).fitted(look.width, look));
     }
     rows.push(Line::blank());
     rows
