@@ -1,6 +1,7 @@
 //! Corpora: named collections of documents that research asks. Each has folders of primary texts and
 //! perhaps of guides to them, an index of its own for each folder, and a way to cite.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -226,7 +227,14 @@ impl Corpora {
         let text = toml::to_string_pretty(corpus)
             .map_err(|error| CorpusError::File { path: path.display().to_string(), problem: error.to_string() })?;
         std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
-        std::fs::write(&path, text).map_err(|error| failed(&path, &error))
+        // Put in place whole: half a file would keep the corpus from ever being opened again.
+        let draft = folder.join(format!(".{FILE}.{}", std::process::id()));
+        let written = std::fs::File::create(&draft).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&draft, &path)
+        });
+        written.map_err(|error| failed(&path, &error))
     }
 
     /// Puts the sample's documents beside its index.
