@@ -73,6 +73,7 @@ async fn measure(guard: &Guard, workspace: &Path, tool: &str, input: Value) -> a
         workspace,
         outputs: &outputs,
         read_marks: &read_marks,
+        undo: None,
     };
     let mut times = Vec::with_capacity(CALLS);
     for round in 0..WARM_UP + CALLS {

@@ -19,7 +19,7 @@ function longSession(world) {
     add({ type: 'input_received', input: String(index).padStart(12, '0'), content: [{ type: 'text', text: `Question ${index}, please` }], delivery: 'follow_up' }),
     add({ type: 'turn_started', turn: index + 1, inputs: [String(index).padStart(12, '0')] }),
     add({ type: 'round_started', round: 1, attempt: 1, model }),
-    add({ type: 'round_answered', parts: [{ type: 'text', text: index % 200 === 7 ? `A **quokka** lives in answer ${index}.` : `Nothing much in answer ${index}.` }], stop: 'end', spent: { model, usage: { input: 100, output: 10 }, cost: 1000, millis: 5 }, plan: [] }),
+    add({ type: 'round_answered', parts: [{ type: 'text', text: index % 200 === 7 ? `A **quo**kka [lives](https://a.example) in answer ${index}.` : `Nothing much in answer ${index}.` }], stop: 'end', spent: { model, usage: { input: 100, output: 10 }, cost: 1000, millis: 5 }, plan: [] }),
     add({ type: 'turn_ended', turn: index + 1, reason: { reason: 'completed' } }),
   ]);
   seq = 0;
@@ -37,9 +37,19 @@ inWorld('words are found anywhere in a long session, and the way through them is
   await page.goto(`${world.origin}/s/${ID}`);
   await page.getByText(`Nothing much in answer ${TURNS - 1}.`).waitFor();
   assert.equal(await page.getByText('quokka').count(), 0, 'what is looked for is far from what is drawn');
+  // Somebody scrolls up, and what is older is on its way when the words are typed: nothing more need be done.
+  let held = [];
+  await page.route('**/log?before=**', (route) => (held ? held.push(route) : route.continue()));
+  await page.locator('.transcript .scroll').evaluate((element) => (element.scrollTop = 0));
+  for (let tries = 0; held.length === 0 && tries < 200; tries += 1) await page.waitForTimeout(20);
+  assert.ok(held.length > 0, 'nothing older was asked for');
   await page.keyboard.press('Control+f');
   const bar = page.getByRole('search', { name: 'In this session' });
-  await bar.getByRole('textbox').fill('QUOKKA');
+  await bar.getByRole('textbox').fill('QUOKKA lives');
+  await bar.getByText('Loading earlier turns…').waitFor();
+  const waiting = held;
+  held = null;
+  for (const route of waiting) await route.continue();
   await bar.getByText('1 of 3').waitFor();
   const inSight = async (words) => {
     const row = page.locator('.placed-row.marked', { hasText: words });
@@ -50,8 +60,8 @@ inWorld('words are found anywhere in a long session, and the way through them is
     }, await row.elementHandle());
   };
   await inSight('quokka lives in answer 7.');
-  // The word itself is marked, across the bold.
-  assert.equal(await page.evaluate(() => CSS.highlights.get('found')?.size), 1);
+  // The words themselves are marked, across the bold and the link.
+  assert.deepEqual(await page.evaluate(() => [...CSS.highlights.get('found')].map(String)), ['quokka lives']);
   assert.deepEqual(await barriers(page), []);
   await shoot(page, 'find', { phone: true });
   await page.keyboard.press('Enter');
@@ -68,4 +78,9 @@ inWorld('words are found anywhere in a long session, and the way through them is
   await bar.waitFor({ state: 'detached' });
   assert.equal(await page.evaluate(() => CSS.highlights.has('found')), false);
   await page.waitForFunction(() => document.activeElement?.hasAttribute('data-composer'));
+  // The trace looks through all of it too.
+  await page.goto(`${world.origin}/s/${ID}?panel=trace`);
+  await page.getByText(/, more above$/).waitFor();
+  await page.getByLabel('Search the trace').fill('#17');
+  await page.locator('.trace-card', { hasText: 'Question 3, please' }).waitFor();
 });

@@ -26,7 +26,7 @@ async function inWorld(run) {
 
 test('a folder is indexed, searched while typing, and followed from one thing to the next', { timeout: 90_000 }, () => inWorld(async (world) => {
   const page = await world.page();
-  await page.getByRole('link', { name: 'Knowledge' }).click();
+  await page.locator('.rail').getByRole('link', { name: 'Knowledge' }).click();
   await page.getByText('Nothing is known of this folder yet.').waitFor();
   assert.deepEqual(await barriers(page), []);
   await page.getByRole('button', { name: 'Index this folder' }).click();

@@ -41,7 +41,7 @@ inWorld('a row of work says what was done, and a name that was cut says so', { m
   // In the past, with what came of it.
   await page.locator('.call', { hasText: /^Ran sh test\.sh · 9 passed/ }).waitFor();
   // The model, the mode and the cost of a session are in its head.
-  await page.locator('.session-header', { hasText: /project · weft · claude-sonnet-4-5 · Auto\s*\$0\.\d+/ }).waitFor();
+  await page.locator('.session-header', { hasText: /project · chat · claude-sonnet-4-5 · Auto\s*\$0\.\d+/ }).waitFor();
   // Until a model gives it a title, a session is called by what was said, cut between two words.
   const { sessions } = await world.api('sessions');
   assert.equal(sessions[0].title, null);

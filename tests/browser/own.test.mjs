@@ -1,6 +1,6 @@
 // What people write themselves in the settings: agents, skills, hooks.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { barriers, closeBrowser, idle, inWorld, say, shoot, text } from './harness.mjs';
@@ -151,9 +151,84 @@ inWorld('two windows that change the same hooks, statuses and agent undo nothing
   await one.getByLabel('What the file says').waitFor({ state: 'detached' });
   await two.getByLabel('What the file says').fill(agent('Look away.'));
   await two.getByRole('button', { name: 'Save' }).click();
-  await two.locator('[role=alert]', { hasText: 'Nothing was saved' }).waitFor();
+  await two.locator('[role=alert]', { hasText: 'What you typed is still here and is not saved' }).waitFor();
+  assert.deepEqual(await barriers(two), []);
   assert.equal(await two.getByLabel('What the file says').inputValue(), agent('Look away.'));
   assert.match(readFileSync(join(world.home, 'agents/reviewer/AGENT.md'), 'utf8'), /Look closely/);
   await two.getByRole('button', { name: 'Show what the file says now' }).click();
   await two.waitForFunction((words) => document.querySelector('textarea')?.value === words, agent('Look closely.'));
+});
+
+inWorld('what is typed in the settings outlives a lost connection and a reload, and a change meanwhile is told', {}, async (world) => {
+  const page = await world.page();
+  const agent = (words) => `---\ndescription: Looks at changes\n---\n${words}\n`;
+  const file = join(world.home, 'agents/reviewer/AGENT.md');
+  const gone = async () => {
+    await world.kill();
+    await text(page, /Weft does not answer|connection was lost/);
+  };
+  const back = async () => {
+    const asked = page.waitForResponse((response) => /\/api\/v1\/(agents|settings)$/.test(new URL(response.url()).pathname) && response.ok());
+    await world.serve();
+    await asked;
+  };
+  await world.api('agents/reviewer', { method: 'PUT', body: JSON.stringify({ text: agent('Look.'), new: true }) });
+  await page.goto(`${world.origin}/settings/agents`);
+  await page.getByRole('button', { name: 'Edit reviewer' }).click();
+  const box = page.getByLabel('What the file says');
+  await box.fill(agent('Look twice.'));
+  await gone();
+  writeFileSync(file, agent('Written by hand.'));
+  await back();
+  const changed = page.locator('[role=alert]', { hasText: 'changed in another window or on disk' });
+  await changed.waitFor();
+  assert.equal(await box.inputValue(), agent('Look twice.'), 'what was typed is lost');
+  await shoot(page, 'settings-agent-changed', { phone: true });
+  await page.reload();
+  await changed.waitFor();
+  assert.equal(await box.inputValue(), agent('Look twice.'), 'what was typed did not outlive a reload');
+  await changed.getByRole('button', { name: 'put yours in its place' }).click();
+  await box.waitFor({ state: 'detached' });
+  assert.equal(readFileSync(file, 'utf8'), agent('Look twice.'));
+  // What is left on purpose is left.
+  await page.getByRole('button', { name: 'Edit reviewer' }).click();
+  await box.fill('nonsense');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Edit reviewer' }).click();
+  assert.equal(await box.inputValue(), agent('Look twice.'));
+  // Somebody changes it while one is asked whether to remove it.
+  await page.getByRole('button', { name: 'Remove…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.waitFor();
+  writeFileSync(file, agent('Changed again.'));
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await page.locator('.toast', { hasText: 'Nothing was saved' }).waitFor();
+  assert.ok(existsSync(file));
+
+  // A hook is added by hand while one is asked whether to remove the other: the list that would be sent is old.
+  const config = join(world.home, 'config.toml');
+  const hook = (command) => `\n[[hooks]]\non = "before_tool"\ncommand = "${command}"\n`;
+  writeFileSync(config, readFileSync(config, 'utf8') + hook('echo first'));
+  await page.goto(`${world.origin}/settings/hooks`);
+  await page.getByRole('button', { name: 'Remove hook 1' }).click();
+  await dialog.waitFor();
+  await gone();
+  writeFileSync(config, readFileSync(config, 'utf8') + hook('echo second'));
+  await back();
+  await page.locator('.provider', { hasText: 'echo second' }).waitFor();
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await page.locator('.toast', { hasText: 'Nothing was saved' }).waitFor();
+  assert.match(readFileSync(config, 'utf8'), /echo first[^]*echo second/);
+
+  // Rules are a list too.
+  await page.goto(`${world.origin}/settings/permissions`);
+  const rules = page.getByLabel(/Never happens/);
+  await rules.fill('write mine.md');
+  await gone();
+  writeFileSync(config, `${readFileSync(config, 'utf8')}\n[permissions]\ndeny = ["write theirs.md"]\n`);
+  await back();
+  await changed.waitFor();
+  assert.equal(await rules.inputValue(), 'write mine.md');
+  await changed.getByRole('button', { name: 'Show what it is now' }).click();
+  assert.equal(await rules.inputValue(), 'write theirs.md');
 });

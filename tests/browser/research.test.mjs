@@ -1,12 +1,15 @@
 // Research in the browser: without a model at once, and with one through a pause, a kill, a repair, a follow-up and leaving.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after } from 'node:test';
-import { barriers, closeBrowser, inWorld, say, shoot } from './harness.mjs';
+import { barriers, bin, closeBrowser, inWorld, say, shoot } from './harness.mjs';
 
 after(closeBrowser);
 
 async function ask(page, question) {
-  await page.getByRole('link', { name: 'Research' }).click();
+  await page.locator('.rail').getByRole('link', { name: 'Research' }).click();
   await page.getByText('What do you want to know?').waitFor();
   await page.locator('[data-composer]').fill(question);
   await page.locator('[data-composer]').press('Enter');
@@ -14,7 +17,7 @@ async function ask(page, question) {
 
 inWorld('without a model a question is answered with quotations and their sources', { key: false }, async (world) => {
   const page = await world.page();
-  await page.getByRole('link', { name: 'Research' }).click();
+  await page.locator('.rail').getByRole('link', { name: 'Research' }).click();
   await page.getByText('put together from quotations').waitFor();
   await shoot(page, 'research-start', { phone: true });
   assert.deepEqual(await barriers(page), []);
@@ -39,7 +42,7 @@ inWorld('without a model a question is answered with quotations and their source
 
 inWorld('an answer is saved in other forms and kept as a paper with versions and decisions', { key: false }, async (world) => {
   const page = await world.page();
-  await page.getByRole('link', { name: 'Research' }).click();
+  await page.locator('.rail').getByRole('link', { name: 'Research' }).click();
   await page.getByRole('button', { name: /How long are employee files kept/ }).click();
   await page.locator('[data-composer]').press('Enter');
   await page.getByRole('button', { name: 'Keep it as a paper' }).first().waitFor();
@@ -65,6 +68,40 @@ inWorld('an answer is saved in other forms and kept as a paper with versions and
   await paper.getByRole('heading', { name: 'Research findings' }).waitFor();
   await paper.scrollIntoViewIfNeeded();
   await shoot(page, 'research-paper');
+  assert.deepEqual(await barriers(page), []);
+});
+
+inWorld('a paragraph of a PDF opens at its page, and names in the text lead to their paragraphs', { key: false }, async (world) => {
+  const page = await world.page();
+  await ask(page, 'Within how many days must an expense be claimed?');
+  await page.locator('article.document').first().waitFor();
+  await page.getByRole('button', { name: 'Keep it as a paper' }).first().waitFor();
+  // A name in running text leads to its paragraph as a chip does.
+  await page.locator('article.document .cite-name', { hasText: 'Guide G5.4' }).first().click();
+  await page.locator('.sources li.wanted', { hasText: 'You have 60 days' }).waitFor();
+  // What was saved as a PDF is a document like any other.
+  const saved = page.waitForEvent('download');
+  await page.getByRole('tab', { name: 'Run' }).click();
+  await page.getByRole('link', { name: 'PDF', exact: true }).click();
+  mkdirSync(join(world.workspace, 'pdfs'));
+  await (await saved).saveAs(join(world.workspace, 'pdfs/answer.pdf'));
+  execFileSync(bin('weft'), ['corpus', 'add', 'pdfs', 'pdfs'], { cwd: world.workspace, env: world.env });
+  await page.reload();
+  await page.locator('.rail').getByRole('link', { name: 'Research' }).click();
+  await page.getByLabel('Corpus').selectOption('pdfs');
+  await page.locator('[data-composer]').fill('Within how many days must an expense be claimed?');
+  await page.locator('[data-composer]').press('Enter');
+  await page.getByRole('tab', { name: 'Sources' }).click();
+  const link = page.getByRole('link', { name: /answer\.pdf, page 1/ }).first();
+  await link.waitFor();
+  await shoot(page, 'research-pdf');
+  const href = await link.getAttribute('href');
+  assert.match(href, /#page=1$/);
+  const [kind, begins] = await page.evaluate(async (href) => {
+    const answer = await fetch(href);
+    return [answer.headers.get('content-type'), (await answer.text()).slice(0, 5)];
+  }, href);
+  assert.deepEqual([kind, begins], ['application/pdf', '%PDF-']);
   assert.deepEqual(await barriers(page), []);
 });
 

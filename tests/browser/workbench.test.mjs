@@ -62,7 +62,7 @@ inWorld('an approval shows the diff, and yes does it', {}, async (world) => {
   await page.locator('.panel-body .diff-file').waitFor();
   await shoot(page, 'files');
   assert.deepEqual(await barriers(page), []);
-  await page.getByRole('button', { name: 'Undo the last turn' }).click();
+  await page.getByRole('button', { name: 'Undo turn 1' }).click();
   await text(page, /Took back turn 1/);
   assert.ok(!existsSync(join(world.workspace, 'note.md')), 'undo left the file');
   await page.getByRole('button', { name: 'Redo file changes' }).click();

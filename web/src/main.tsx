@@ -20,7 +20,7 @@ import { hearChanges } from './inbox/changes';
 import type { KnowledgeSearch } from './knowledge/knowledge';
 import { SessionPage } from './session/SessionPage';
 import { StartPage } from './session/StartPage';
-import { NotFound, Shell, Trouble } from './shell/Shell';
+import { Coming, NotFound, Shell, Trouble } from './shell/Shell';
 import { wardrobe } from './theme/theme';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Trouble });
@@ -50,6 +50,11 @@ const routes = root.addChildren([
       q: words(search['q']),
       at: words(search['at']),
       domain: words(search['domain']),
+      kind: words(search['kind']),
+      language: words(search['language']),
+      path: words(search['path']),
+      since: words(search['since']),
+      until: words(search['until']),
       view: words(search['view']),
       in: words(search['in']),
     }),
@@ -58,7 +63,7 @@ const routes = root.addChildren([
   createRoute({ getParentRoute: () => root, path: '/settings', beforeLoad: () => { throw redirect({ to: '/settings/$page', params: { page: 'models' } }); } }),
   createRoute({ getParentRoute: () => root, path: '/settings/$page', component: lazyRouteComponent(() => import('./settings/SettingsPage'), 'SettingsPage') }),
 ]);
-const router = createRouter({ routeTree: routes, defaultPreload: false });
+const router = createRouter({ routeTree: routes, defaultPreload: 'intent', defaultPendingComponent: Coming, defaultPendingMs: 150, defaultPendingMinMs: 0 });
 
 declare module '@tanstack/react-router' {
   interface Register {

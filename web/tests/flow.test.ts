@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Event, Recorded } from '../src/api/events';
-import { byName, citedIn, paragraphsOf, queriesOf, verificationOf, withoutDetails } from '../src/session/flow';
+import { namesOf } from '../src/research/cites';
+import { byName, citedBy, citedIn, openRun, paragraphsOf, queriesOf, sourceKey, verificationOf, withoutDetails } from '../src/session/flow';
 import { advance, begin } from '../src/session/fold';
 import { rowsOf } from '../src/session/rows';
 
@@ -37,7 +38,27 @@ test('a run is told stage by stage, with what each cost and gave', () => {
   expect(run.stages[0]!.millis).toBe(300);
   expect(run.end?.reason).toBe('completed');
   expect(queriesOf(run)).toEqual([{ query: 'retention', role: 'primary', targets: ['HHS 3'] }]);
-  expect(verificationOf(run)).toMatchObject({ status: 'passed', scores: [['citation', 1], ['contradictions', 0]], checks: [{ claim: 'Six years.', verdict: 'holds' }] });
+  expect(verificationOf(run)).toMatchObject({ status: 'passed', scores: [['citation', 1], ['contradictions', 0]], checks: [{ claim: 'Six years.', verdict: 'holds' }], statements: [{ claim: 'Six years.', fails: [] }] });
+});
+
+test('a run whose turn ended is stopped, its clock stands, and the conversation is free', () => {
+  const ended: Event = { type: 'turn_ended', turn: 1, reason: { reason: 'interrupted' } };
+  const cut = recorded.slice(0, 5);
+  const at = (event: Event, index: number): Recorded => ({ ...event, session: 's', seq: cut.length + index + 1, at: 5_000 + index * 1_000 });
+  const stopped = advance(begin({ from: 1 }), [...cut, at(ended, 0)].map((event) => ({ event })));
+  const run = stopped.runs[0]!;
+  expect([run.stopped, openRun(stopped.runs), run.stages[0]!.state, run.stages[0]!.startedAt, run.stages[0]!.millis]).toEqual([true, null, 'stopped', null, 3_700]);
+  const again = advance(stopped, [at({ type: 'turn_started', turn: 2, inputs: [] }, 1), at({ type: 'flow_continued', run: 1 }, 2)].map((event) => ({ event })));
+  expect([again.runs[0]!.stopped, again.runs[0]!.stages[0]!.state, again.runs[0]!.stages[0]!.startedAt]).toEqual([false, 'running', 7_000]);
+});
+
+test('names in running text lead to their paragraphs, and longer numbers are others', () => {
+  const run = fold().runs[0]!;
+  const names = namesOf(byName(paragraphsOf(run)))!;
+  expect('According to HHS 3.8, and HHS 3.81 or HHS 3.8.1 or 3.8, see HHS 3.8.'.match(names)).toEqual(['HHS 3.8', 'HHS 3.8']);
+  expect(namesOf(new Map())).toBeNull();
+  expect([...citedBy(run)]).toEqual(['3.8']);
+  expect(sourceKey({ ...run, settings: { corpus: 'a' } }, '3.8')).toBe('a/3.8');
 });
 
 test('what a model says within a stage is working material, and the document is not', () => {

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { BOX_HEIGHT, draw, shortened } from '../src/knowledge/graph';
 import { scored } from '../src/knowledge/Verify';
 import { said, workSaid } from '../src/knowledge/IndexBar';
-import { placeOf, placeText, type KnowledgeStatus, type Neighbour, type Work } from '../src/knowledge/knowledge';
+import { asked, dayMs, placeOf, placeText, type KnowledgeStatus, type Neighbour, type Work } from '../src/knowledge/knowledge';
+import { limited } from '../src/knowledge/Filters';
+import { why } from '../src/knowledge/Preview';
 import { summary } from '../src/knowledge/KnowledgePage';
 
 const neighbour = (index: number): Neighbour => ({ path: `src/${index}.rs`, line: index + 1, kind: 'function', name: `a_long_name_of_a_function_${index}`, context: '', edge: 'calls', at: 'x', depth: 1, confidence: index % 2 ? 1 : 0.5 });
@@ -46,10 +48,23 @@ test('the index says how it stands', () => {
   expect(workSaid(work)).toBe('Reading files: 3 of 10');
   expect(workSaid({ ...work, running: false, error: 'No.' })).toBe('No.');
   expect(workSaid({ ...work, kind: 'renew' })).toBe('Making vectors with the new model: 3 of 10');
-  const report = { files: 5, changed: 2, removed: 0, seconds: 1, stopped: false, passed_count: 0, without_meaning: 'Nobody answered.' };
-  expect(workSaid({ ...work, running: false, report })).toBe('2 of 5 files taken in, 1.0 s. Nobody answered.');
+  const report = { files: 5, changed: 2, removed: 0, seconds: 1, stopped: false, passed: [], passed_count: 0, trouble: [], bytes: 2_000_000, without_meaning: 'Nobody answered.' };
+  expect(workSaid({ ...work, running: false, report })).toBe('2 of 5 files taken in, 1.0 s, 2.0 MB/s. Nobody answered.');
   expect(summary('x', true, null, { hits: 1, ms: 2.345 })).toBe('1 result in 2.3 ms');
   expect(summary('x', false, null, null)).toContain('Index this folder first');
+});
+
+test('days limit a search to all of them', () => {
+  const day = 24 * 60 * 60 * 1000;
+  expect(dayMs('2026-01-31', true)! - dayMs('2026-01-31')!).toBe(day);
+  expect(asked({ kind: 'function', since: '2026-01-31', until: '2026-01-31' })).toMatchObject({ kind: 'function', since: dayMs('2026-01-31'), until: dayMs('2026-02-01')! - 1 });
+  for (const text of [undefined, '', 'yesterday', '2026-1-1']) expect(dayMs(text)).toBeUndefined();
+  expect(limited({ domain: 'code', kind: 'test', until: '2026-01-31' })).toBe(2);
+});
+
+test('a hit says why it ranked', () => {
+  expect(why({ score: 0.9, parts: { text: 0.6, vector: 0.3, name: 0, graph: 0.001 } })).toBe('Score 0.90: words 0.60, meaning 0.30');
+  expect(why({ score: 0, parts: { text: 0, vector: 0, name: 0, graph: 0 } })).toBe('Score 0.00');
 });
 
 test('a checked answer is summed up', () => {

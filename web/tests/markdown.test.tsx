@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it, vi } from 'vitest';
-import type { Cut } from '../src/markdown/Markdown';
+import { cutBlocks, shownText, type Cut } from '../src/markdown/blocks';
 
 vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => {} });
 vi.stubGlobal('window', { matchMedia: () => ({ matches: false, addEventListener: () => {} }), addEventListener: () => {} });
-const { Markdown, cutBlocks, safeLink } = await import('../src/markdown/Markdown');
+const { Markdown, safeLink } = await import('../src/markdown/Markdown');
+const { CitesContext } = await import('../src/research/cites');
 const html = (text: string) => renderToStaticMarkup(<Markdown text={text} />);
 
 describe('markdown', () => {
@@ -48,6 +49,21 @@ describe('markdown', () => {
     expect(safeLink('/api/v1/sessions')).toBeNull();
   });
 
+  it('has the words that are drawn, and no others', () => {
+    const block = fc.constantFrom(
+      'A **quo**kka, `a < b` &amp; _more_ ~~gone~~ \\* done.', 'See [the **docs**](https://a.example/b_c) or https://b.example.', '# The `gate`', '- one *two*\n- [x] three\n\n  para\n  - nested', '1. x\n2. y', '```rust\nlet a = "**";\n```',
+      '> said **so**\n> twice', '| a *b* | c |\n|---|---|\n| **1** | `2` |', '<b>as text</b>', 'Title\n===', '    indented', '***', '[x]: https://a.example', 'hard  \nbreak', '![a picture](https://c.example/p.png)', 'snake_case_name and 2*3*4');
+    // The language and the button of a code block are not part of what was said.
+    const drawn = (text: string) => html(text).replace(/<figcaption>.*?<\/figcaption>/gs, '').replace(/<[^>]*>/g, '').replace(/&(amp|lt|gt|quot|#x27);/g, (_, name: string) => ({ amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'" })[name] ?? '');
+    const letters = (text: string) => text.replace(/[\s\0]/g, '');
+    fc.assert(fc.property(fc.array(block, { maxLength: 6 }), (parts) => {
+      const text = parts.join('\n\n');
+      expect(letters(shownText(text))).toBe(letters(drawn(text)));
+    }), { numRuns: 200 });
+    expect(shownText('Some **bo**ld\nwords')).toBe('Some bold\nwords');
+    expect(shownText('one\n\ntwo')).toBe('one\0two');
+  });
+
   it('cuts a growing text as it would cut the whole', () => {
     const block = fc.constantFrom('One.', '# Head', '- a\n- b\n\n  more of b', '1. x\n2. y', '```js\nlet a = 1;\n\nlet b;\n```', '> said\nlazily', '| a |\n|---|\n| 1 |', '<div>\nx\n</div>', 'Title\n===', '    indented', '***', '[x]: https://a.example');
     fc.assert(fc.property(fc.array(block, { maxLength: 8 }), fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (parts, steps) => {
@@ -59,6 +75,15 @@ describe('markdown', () => {
       }
       expect(cut?.blocks ?? []).toEqual(cutBlocks(text).blocks);
     }));
+  });
+
+  it('has chips for what is cited also beside a price and a formula', () => {
+    const paragraph = { id: 'p1', cite: 'Act §1', text: 'The words.', section: null, page: null } as never;
+    const cites = { known: new Map([['Act §1', paragraph]]), names: null, open: () => {} };
+    for (const text of ['It costs $3 (Act §1).', 'So $x_1$ is small (Act §1).', 'Plain (Act §1).']) {
+      const drawn = renderToStaticMarkup(<CitesContext value={cites}><Markdown text={text} /></CitesContext>);
+      expect(drawn, text).toContain('class="cite"');
+    }
   });
 
   it('leaves prices alone', () => {

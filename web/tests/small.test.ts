@@ -122,8 +122,16 @@ it('finds rows by what they say, also by what is folded away in them', () => {
     { type: 'group', key: 'c', seq: 3, calls: [call], open: true },
     { type: 'text', key: 'd', seq: 4, text: 'ADMIT it', streaming: false },
     { type: 'working', key: 'e', seq: 5 },
+    { type: 'text', key: 'f', seq: 6, text: 'A **quo**kka\nlives in [the `gate`house](https://a.example/admit)\n\nof 2.5 (a+b)', streaming: false },
+    { type: 'note', key: 'g', seq: 7, item: { text: 'The file `gate.rs` is gone.' } },
   ] as unknown as Row[];
-  expect(rowsWith(rows, 'gate')).toEqual(['a', 'b']);
+  expect(rowsWith(rows, 'gate')).toEqual(['a', 'b', 'f', 'g']);
+  // What is drawn, not how it was written: across marks and lines, not in addresses, not from one block into the next.
+  expect(rowsWith(rows, 'QUOKKA lives  in the gatehouse')).toEqual(['f']);
+  expect(rowsWith(rows, 'file gate.rs is')).toEqual(['g']);
+  expect(rowsWith(rows, '2.5 (A+b)')).toEqual(['f']);
+  expect(rowsWith(rows, 'gatehouse of')).toEqual([]);
+  expect(rowsWith(rows, '**')).toEqual([]);
   expect(rowsWith(rows, ' admit ')).toEqual(['b', 'd']);
   expect(rowsWith(rows, '  ')).toEqual([]);
   expect(rowsWith(rows, 'nowhere')).toEqual([]);

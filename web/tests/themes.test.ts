@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { THEMES, type Colours } from '../src/theme/themes';
+import { COLOUR_NAMES, THEMES, type Colours } from '../src/theme/themes';
 
 type Triple = [number, number, number];
 const linear = (c: number) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
@@ -18,10 +19,14 @@ function fromOklab([L, a, b]: Triple): Triple {
   const clip = (c: number) => Math.min(1, Math.max(0, c));
   return [clip(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s), clip(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s), clip(-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s)];
 }
-/** As `color-mix(in oklab, a share, b)` does. The polar form would turn the hue on the way and tint the greys. */
-function mix(a: Triple, share: number, b: Triple): Triple {
+/** As `color-mix` does: in OKLab the plain mean, in OKLCH with the hue of `a`, since the ground has none. */
+function mix(space: string, a: Triple, share: number, b: Triple): Triple {
   const [p, q] = [oklab(a), oklab(b)];
-  return fromOklab(p.map((value, index) => value * share + (q[index] ?? 0) * (1 - share)) as Triple);
+  const [L, x, y] = p.map((value, index) => value * share + (q[index] ?? 0) * (1 - share)) as Triple;
+  if (space === 'oklab') return fromOklab([L, x, y]);
+  const chroma = Math.hypot(p[1], p[2]) * share + Math.hypot(q[1], q[2]) * (1 - share);
+  const hue = Math.atan2(p[2], p[1]);
+  return fromOklab([L, chroma * Math.cos(hue), chroma * Math.sin(hue)]);
 }
 const luminance = ([r, g, b]: Triple) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
 function contrast(a: Triple, b: Triple): number {
@@ -29,11 +34,25 @@ function contrast(a: Triple, b: Triple): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
+/** The shades as the page has them: what is mixed into the background, and how much of it. */
+const css = readFileSync(new URL('../src/theme/tokens.css', import.meta.url), 'utf8');
+const SHADES = Object.fromEntries([...css.matchAll(/--([\w-]+): color-mix\(in (oklch|oklab), var\(--(\w+)\) (\d+)%, var\(--(?:ground|background)\)\);/g)].map(([, name, space, of, share]) => [name, [space, of, Number(share) / 100]])) as Record<string, [string, string, number]>;
+
+it('the shades are those that the design names', () => {
+  expect(SHADES['border']).toEqual(['oklab', 'foreground', 0.1]);
+  expect(SHADES['hover']).toEqual(['oklab', 'foreground', 0.04]);
+  expect(SHADES['selected']).toEqual(['oklch', 'accent', 0.12]);
+});
+
 describe.each(THEMES.flatMap((theme) => [[theme.name, 'light', theme.light], [theme.name, 'dark', theme.dark]] as [string, string, Colours][]))('%s, %s', (_name, _brightness, colours) => {
-  const [background, foreground, accent, info, success, destructive] = colours.map(rgb) as [Triple, Triple, Triple, Triple, Triple, Triple];
-  const selected = mix(accent, 0.12, background);
-  const grounds = { background, hover: mix(foreground, 0.04, background), sunken: mix(foreground, 0.03, background), selected };
-  const muted = mix(foreground, 0.64, background);
+  const plain = Object.fromEntries(COLOUR_NAMES.map((name, index) => [name, rgb(colours[index] ?? '')])) as Record<(typeof COLOUR_NAMES)[number], Triple>;
+  const { background, foreground, accent, info, success, destructive } = plain;
+  const shade = (name: string): Triple => {
+    const [space, of, share] = SHADES[name] ?? expect.unreachable(`there is no shade ${name}`);
+    return mix(space, plain[of as keyof typeof plain], share, background);
+  };
+  const grounds = { background, hover: shade('hover'), sunken: shade('sunken'), code: shade('code'), selected: shade('selected') };
+  const muted = shade('muted');
 
   it.each(Object.entries(grounds))('text can be read on %s', (_ground, ground) => {
     expect(contrast(foreground, ground)).toBeGreaterThanOrEqual(7);
@@ -44,10 +63,10 @@ describe.each(THEMES.flatMap((theme) => [[theme.name, 'light', theme.light], [th
     for (const colour of [info, success, destructive]) expect(contrast(colour, background)).toBeGreaterThanOrEqual(4.5);
   });
   it('a diff can be read', () => {
-    expect(contrast(foreground, mix(success, 0.12, background))).toBeGreaterThanOrEqual(4.5);
-    expect(contrast(foreground, mix(destructive, 0.12, background))).toBeGreaterThanOrEqual(4.5);
-    expect(contrast(foreground, mix(success, 0.3, background))).toBeGreaterThanOrEqual(4.5);
-    expect(contrast(foreground, mix(destructive, 0.3, background))).toBeGreaterThanOrEqual(4.5);
+    expect(contrast(foreground, shade('added'))).toBeGreaterThanOrEqual(4.5);
+    expect(contrast(foreground, shade('removed'))).toBeGreaterThanOrEqual(4.5);
+    expect(contrast(foreground, shade('added-word'))).toBeGreaterThanOrEqual(4.5);
+    expect(contrast(foreground, shade('removed-word'))).toBeGreaterThanOrEqual(4.5);
   });
 });
 

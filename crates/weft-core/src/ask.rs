@@ -31,6 +31,9 @@ pub enum AskKind {
         /// What "for this session" would allow from then on, shown with that choice.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         grant: Option<Grant>,
+        /// What a yes leads to, in plain words: what is touched, what holds it, whether it can be taken back.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        effect: String,
     },
     /// A question by the model, with choices or without.
     Question {

@@ -599,7 +599,8 @@ impl std::fmt::Display for EndReason {
             Self::FlowBudget { limit } => {
                 write!(
                     f,
-                    "Stopped before the next call could exceed the budget of {limit}. Start it with a larger one."
+                    "Stopped before the next call could exceed the budget of {limit}. What it has found is kept: `weft \
+                     research resume --budget USD` goes on."
                 )
             }
         }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::{Event, Outcome, Plan};
+use crate::failure::{Failure, FailureKind};
 use crate::id::{InputId, SessionId};
 use crate::message::ToolCall;
 use crate::units::{Cost, Timestamp};
@@ -33,6 +34,9 @@ pub struct FlowStarted {
     /// The run ends before a call that could cost more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Cost>,
+    /// Somebody chose the budget; it is not the flow's own.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub budget_chosen: bool,
     /// What was chosen for this run, such as its depth.
     pub settings: Value,
     /// The flow with its prompts, as its files said.
@@ -70,6 +74,9 @@ pub struct Prior {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowContinued {
     pub run: u32,
+    /// What it may cost from now on, in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Cost>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,6 +128,13 @@ pub struct StageFailed {
     /// The last step is what failed, and is done again when the run is carried on.
     #[serde(default = "yes")]
     pub redo: bool,
+    /// What later prompts are told of the run so far.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+}
+
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// Before it was said, the last step was always taken to be the cause.
@@ -150,6 +164,9 @@ pub struct FlowResumed {
     /// Stages that are left out from now on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skip: Vec<String>,
+    /// The stage that the run goes back to, so that what was said counts there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back: Option<String>,
 }
 
 /// A reply to a pause looks like the wish to leave; the person is asked.
@@ -195,6 +212,7 @@ pub enum FlowEnd {
     Completed,
     /// The person left.
     Breakout,
+    /// Runs ended so when their budget was used up; now they wait for a larger one.
     BudgetExceeded {
         limit: Cost,
     },
@@ -210,6 +228,8 @@ pub enum Work {
     /// A model call that costs at most this much.
     Model {
         at_most: Cost,
+        /// The run so far in a few words, for when it cannot be paid for.
+        brief: String,
     },
     Calls {
         calls: Vec<ToolCall>,
@@ -222,12 +242,16 @@ pub enum Work {
         message: String,
         /// The last step is the cause.
         redo: bool,
+        /// The run so far in a few words.
+        brief: String,
     },
     /// To a pause: the run goes on.
     Resume {
         reply: String,
         inputs: Vec<InputId>,
         skip: Vec<String>,
+        /// To this stage, which is done again.
+        back: Option<String>,
     },
     /// To a pause: ask whether to leave.
     AskToLeave {
@@ -302,6 +326,16 @@ pub enum Step {
 pub struct Paused {
     /// The person was asked whether they want to leave, after saying this.
     pub leaving: Option<String>,
+}
+
+/// The last run of a session that came to its end, whatever was begun after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    pub run: u32,
+    pub flow: String,
+    pub question: String,
+    /// The event with what its last stage gave.
+    pub output: u64,
 }
 
 /// The last run of a session.
@@ -434,11 +468,32 @@ impl Run {
         }
     }
 
+    /// The stages from this one on are to come once more.
+    fn go_back(&mut self, stage: &str) {
+        self.at = self.stages.iter().position(|known| known.id == stage).unwrap_or(self.at);
+        for stage in self.stages.iter_mut().skip(self.at) {
+            stage.status = StageStatus::Waiting;
+        }
+    }
+
+    /// Whether a call that failed was to tell what a reply means. Without it the reply is taken as one.
+    pub(crate) fn does_without(&self, failure: &Failure) -> bool {
+        let lost = matches!(failure.kind, FailureKind::Preempted | FailureKind::Crashed | FailureKind::Cancelled);
+        !lost && !self.steps.is_empty() && self.paused.as_ref().is_some_and(|paused| paused.leaving.is_none())
+    }
+
+    /// What it leaves to later ones, once it is completed.
+    fn answered(&self) -> Option<Answered> {
+        let output = self.stages.last()?.output.filter(|_| self.ended == Some(FlowEnd::Completed))?;
+        Some(Answered { run: self.number, flow: self.flow.clone(), question: self.question.clone(), output })
+    }
+
     /// What one of its events means for a run.
     fn apply(&mut self, seq: u64, at: Timestamp, event: &Event) {
         match event {
-            Event::FlowContinued(_) => {
+            Event::FlowContinued(continued) => {
                 (self.under_way, self.aside) = (true, false);
+                self.budget = continued.budget.or(self.budget);
                 // A question that was closed with the turn is put again; nobody has answered it.
                 if self.paused.is_some() {
                     self.steps.clear();
@@ -449,6 +504,10 @@ impl Run {
             }
             Event::TurnStarted(_) => self.aside = true,
             Event::StageStarted(_) => {
+                // What was to be mended is the business of the unit that is repaired.
+                if self.iteration() == 0 {
+                    self.feedback = None;
+                }
                 if let Some(stage) = self.stages.get_mut(self.at) {
                     stage.status = StageStatus::Running;
                     stage.started_at = at;
@@ -468,7 +527,12 @@ impl Run {
                 self.spend(answered.spent.cost);
                 self.steps.push(Step::Model(seq));
             }
-            Event::RoundFailed(failed) => self.spend(failed.spent.as_ref().map_or(Cost::ZERO, |spent| spent.cost)),
+            Event::RoundFailed(failed) => {
+                self.spend(failed.spent.as_ref().map_or(Cost::ZERO, |spent| spent.cost));
+                if failed.retry_at.is_none() && self.does_without(&failed.failure) {
+                    self.steps.push(Step::Model(seq));
+                }
+            }
             Event::StageFinished(_) => self.finish_stage(at, seq, StageStatus::Done),
             Event::StageSkipped(_) => self.finish_stage(at, seq, StageStatus::Skipped),
             Event::StageFailed(failed) => {
@@ -476,7 +540,9 @@ impl Run {
                     self.redo_last();
                 }
                 self.cut = false;
+                self.summary.clone_from(&failed.summary);
                 if let Some(stage) = self.stages.get_mut(self.at) {
+                    stage.millis = stage.millis.saturating_add(at.millis_since(stage.started_at));
                     stage.status = StageStatus::Failed;
                 }
             }
@@ -486,17 +552,16 @@ impl Run {
                 self.steps.clear();
                 self.skip.extend(resumed.skip.iter().cloned());
                 self.replies.push((resumed.stage.clone(), resumed.reply.clone()));
+                if let Some(back) = &resumed.back {
+                    self.go_back(back);
+                }
             }
             Event::BreakoutAsked(asked) => {
                 self.paused = Some(Paused { leaving: Some(asked.said.clone()) });
                 self.steps.clear();
             }
             Event::RepairStarted(repair) => {
-                let first = self.stages.iter().position(|stage| stage.id == repair.stage);
-                self.at = first.unwrap_or(self.at);
-                for stage in self.stages.iter_mut().skip(self.at) {
-                    stage.status = StageStatus::Waiting;
-                }
+                self.go_back(&repair.stage);
                 if let Some(done) = self.unit_around(self.at).and_then(|unit| self.iterations.get_mut(unit)) {
                     *done = repair.iteration;
                 }
@@ -527,8 +592,8 @@ impl Run {
     }
 }
 
-/// Folds an event into the last run of a session.
-pub(crate) fn apply(run: &mut Option<Run>, seq: u64, at: Timestamp, event: &Event) {
+/// Folds an event into the last run of a session, and into the last one that was completed.
+pub(crate) fn apply(run: &mut Option<Run>, answered: &mut Option<Answered>, seq: u64, at: Timestamp, event: &Event) {
     if let Event::FlowStarted(started) = event {
         *run = Some(Run::begin(seq, started));
         return;
@@ -537,6 +602,9 @@ pub(crate) fn apply(run: &mut Option<Run>, seq: u64, at: Timestamp, event: &Even
     let concerns = |run: &&mut Run| run.under_way || matches!(event, Event::FlowContinued(_) | Event::TurnStarted(_));
     if let Some(run) = run.as_mut().filter(concerns) {
         run.apply(seq, at, event);
+        if matches!(event, Event::FlowEnded(_)) {
+            *answered = run.answered().or_else(|| answered.take());
+        }
     }
 }
 

@@ -58,6 +58,7 @@ impl World {
             stages: vec![stage("a"), stage("b"), stage("c")],
             repairs: vec![RepairUnit { first: "b".to_owned(), last: "b".to_owned(), most: 2 }],
             budget: None,
+            budget_chosen: false,
             settings: json!({}),
             definition: json!({}),
             prior: None,
@@ -119,11 +120,11 @@ impl World {
         };
         let plan = Plan { access: Access::Read, idempotent: true };
         if run.paused.is_some() {
-            return Work::Resume { reply: "go".to_owned(), inputs: Vec::new(), skip: Vec::new() };
+            return Work::Resume { reply: "go".to_owned(), inputs: Vec::new(), skip: Vec::new(), back: None };
         }
         // Each stage: a model, then two calls, then its end.
         match run.steps.len() {
-            0 => Work::Model { at_most: Cost::ZERO },
+            0 => Work::Model { at_most: Cost::ZERO, brief: String::new() },
             1 => Work::Calls {
                 calls: vec![call(run.calls + 1, "read"), call(run.calls + 2, "read")],
                 plan: vec![plan.clone(), plan],
@@ -233,19 +234,102 @@ fn a_run_ends_once_whatever_happens_to_its_process() {
 }
 
 #[test]
-fn a_budget_ends_a_run_before_the_call_that_could_exceed_it() {
+fn a_budget_stops_a_run_before_the_call_that_could_exceed_it_and_a_larger_one_goes_on() {
     let mut world = World::new(1);
     let mut run = world.machine.state().run.clone().unwrap();
     run.budget = Some(Cost(10));
     let mut state = world.folded();
     state.run = Some(run);
     world.machine = Machine::new(state);
-    world.machine.step(Timestamp(9), Input::Staged(Work::Model { at_most: Cost(11) })).unwrap();
+    let dear = || Input::Staged(Work::Model { at_most: Cost(11), brief: "so far".to_owned() });
+    world.machine.step(Timestamp(9), dear()).unwrap();
     let events = world.machine.take_events();
-    assert!(
-        matches!(&events[0], Event::FlowEnded(ended) if ended.reason == FlowEnd::BudgetExceeded { limit: Cost(10) })
-    );
+    assert!(is_out_of_money(&events), "{events:?}");
     assert!(!events.iter().any(|event| matches!(event, Event::RoundStarted(_))), "{events:?}");
+    let run = world.machine.state().run.clone().unwrap();
+    assert_eq!((run.ended, run.summary.as_str()), (None, "so far"));
+    world.machine.step(Timestamp(10), Input::ContinueFlow { budget: Cost(20) }).unwrap();
+    world.machine.step(Timestamp(11), dear()).unwrap();
+    let events = world.machine.take_events();
+    assert!(events.iter().any(|event| matches!(event, Event::RoundStarted(_))), "{events:?}");
+    // Logs in which a run has ended at its budget are read as before.
+    let old = json!({ "run": 1, "reason": "budget_exceeded", "limit": 10, "summary": "s" });
+    assert_eq!(serde_json::from_value::<FlowEnded>(old).unwrap().reason, FlowEnd::BudgetExceeded { limit: Cost(10) });
+}
+
+fn is_out_of_money(events: &[Event]) -> bool {
+    matches!(events, [Event::StageFailed(failed), Event::TurnEnded(ended)]
+        if !failed.redo && ended.reason == crate::event::EndReason::FlowBudget { limit: Cost(10) })
+}
+
+/// Goes on until the question of the pause is answered.
+fn until_replied(world: &mut World) {
+    loop {
+        let waiting = world.machine.state().open_asks().next().map(|ask| ask.id);
+        if let (Some(ask), true) = (waiting, world.todo.is_empty()) {
+            let answer = crate::Answer::Text { text: "and suppliers?".to_owned() };
+            world.step(Input::Answer { ask, answer, by: "t".to_owned(), proceed: true });
+            return;
+        }
+        let effect = world.todo.remove(0);
+        world.perform(effect);
+    }
+}
+
+#[test]
+fn a_call_about_a_reply_that_fails_does_not_end_the_turn() {
+    let mut world = World::new(4);
+    until_replied(&mut world);
+    while world.todo != [Effect::Stage] {
+        let effect = world.todo.remove(0);
+        world.perform(effect);
+    }
+    world.todo.clear();
+    world.step(Input::Staged(Work::Model { at_most: Cost::ZERO, brief: String::new() }));
+    assert_eq!(world.todo, [Effect::CallModel]);
+    world.todo.clear();
+    let failure = crate::Failure::new(crate::FailureKind::BadRequest, "no");
+    world.step(Input::CallFailed { failure, partial: String::new(), spent: None });
+    let run = world.machine.state().run.clone().unwrap();
+    assert!(matches!(run.steps.as_slice(), [Step::Calls(_), Step::Model(_)]), "{run:?}");
+    assert!(run.under_way && run.paused.is_some());
+    assert_eq!(world.todo, [Effect::Stage], "what the reply means is worked out without it");
+}
+
+#[test]
+fn a_wish_goes_back_and_an_answer_outlives_the_next_run() {
+    let mut world = World::new(2);
+    until_replied(&mut world);
+    while world.todo != [Effect::Stage] {
+        let effect = world.todo.remove(0);
+        world.perform(effect);
+    }
+    world.todo.clear();
+    let back = Some("a".to_owned());
+    world.step(Input::Staged(Work::Resume { reply: "other".to_owned(), inputs: Vec::new(), skip: Vec::new(), back }));
+    let run = world.machine.state().run.clone().unwrap();
+    assert_eq!((run.at, run.steps.len(), run.paused.is_none()), (0, 0, true), "{run:?}");
+    assert_eq!(run.replies, [("a".to_owned(), "other".to_owned())]);
+    while world.machine.state().phase != Phase::Idle {
+        let waiting = world.machine.state().open_asks().next().is_some();
+        if waiting && world.todo.is_empty() {
+            until_replied(&mut world);
+        }
+        let effect = world.todo.remove(0);
+        world.perform(effect);
+    }
+    let answered = world.machine.state().answered.clone().unwrap();
+    assert_eq!((answered.run, answered.question.as_str()), (1, "q"));
+    assert_eq!(world.machine.state().run.clone().unwrap().feedback, None, "it was of the unit that was repaired");
+    let Some(Event::FlowStarted(started)) = world.log.iter().find(|event| matches!(event, Event::FlowStarted(_)))
+    else {
+        panic!("no run");
+    };
+    let flow = Box::new(started.clone());
+    world.step(Input::StartFlow { id: InputId::from_random(7), content: vec![UserPart::text("q2")], flow });
+    world.todo.clear();
+    world.step(Input::Stop);
+    assert_eq!(world.machine.state().answered, Some(answered));
 }
 
 #[test]
@@ -300,12 +384,17 @@ fn a_stage_that_fails_keeps_what_was_paid_for() {
     }
     // The answer is there, and what is made of it goes wrong.
     world.todo.clear();
-    world.step(Input::Staged(Work::Fail { message: "no such function".to_owned(), redo: false }));
+    world.step(Input::Staged(Work::Fail {
+        message: "no such function".to_owned(),
+        redo: false,
+        brief: "so far".to_owned(),
+    }));
     let run = world.machine.state().run.clone().unwrap();
     assert!(matches!(run.steps.as_slice(), [Step::Model(_)]), "{run:?}");
+    assert_eq!(run.summary, "so far", "what was found is told to whoever asks next");
     world.step(Input::Continue);
     world.todo.clear();
-    world.step(Input::Staged(Work::Fail { message: "a call failed".to_owned(), redo: true }));
+    world.step(Input::Staged(Work::Fail { message: "a call failed".to_owned(), redo: true, brief: String::new() }));
     assert!(world.machine.state().run.clone().unwrap().steps.is_empty());
     // Logs from before say nothing about it, and mean the last step.
     let old: StageFailed = serde_json::from_value(json!({ "run": 1, "stage": "a", "message": "m" })).unwrap();
@@ -318,19 +407,16 @@ fn every_try_of_a_call_is_held_to_the_budget() {
     let mut state = world.folded();
     state.run.as_mut().unwrap().budget = Some(Cost(10));
     world.machine = Machine::new(state);
-    world.machine.step(Timestamp(9), Input::Staged(Work::Model { at_most: Cost(6) })).unwrap();
+    world.machine.step(Timestamp(9), Input::Staged(Work::Model { at_most: Cost(6), brief: String::new() })).unwrap();
     let spent = Spent { model: model(), usage: Usage::default(), cost: Cost(5), millis: 1 };
     let failure = crate::Failure::new(crate::FailureKind::Preempted, "busy");
     let failed = Input::CallFailed { failure, partial: String::new(), spent: Some(spent) };
     let effects = world.machine.step(Timestamp(10), failed).unwrap();
     assert_eq!(effects, [Effect::Stage], "what it may cost is asked for again");
     world.machine.take_events();
-    world.machine.step(Timestamp(11), Input::Staged(Work::Model { at_most: Cost(6) })).unwrap();
+    world.machine.step(Timestamp(11), Input::Staged(Work::Model { at_most: Cost(6), brief: String::new() })).unwrap();
     let events = world.machine.take_events();
-    assert!(
-        matches!(&events[0], Event::FlowEnded(ended) if ended.reason == FlowEnd::BudgetExceeded { limit: Cost(10) }),
-        "{events:?}"
-    );
+    assert!(is_out_of_money(&events), "{events:?}");
 }
 
 #[test]

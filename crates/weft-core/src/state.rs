@@ -11,7 +11,7 @@ use crate::conversation::Change;
 pub use crate::conversation::{CallProgress, Conversation, Queued, Stage};
 use crate::event::{EndReason, Event, Origin, Spent, StopCause};
 use crate::files::FileHistory;
-use crate::flow::Run;
+use crate::flow::{Answered, Run};
 use crate::id::SessionId;
 use crate::limits::Limits;
 use crate::message::calls_of;
@@ -147,6 +147,9 @@ pub struct State {
     /// The last run of a flow.
     #[serde(default)]
     pub run: Option<Run>,
+    /// The last run that came to its end: what a follow-up builds on.
+    #[serde(default)]
+    pub answered: Option<Answered>,
     #[serde(skip)]
     pub conversation: Conversation,
 }
@@ -178,6 +181,7 @@ impl State {
             loaded: Vec::new(),
             files: FileHistory::default(),
             run: None,
+            answered: None,
             conversation: Conversation::default(),
         }
     }
@@ -188,7 +192,7 @@ impl State {
         self.seq = seq;
         self.updated_at = at;
         self.apply_facts(at, event);
-        crate::flow::apply(&mut self.run, seq, at, event);
+        crate::flow::apply(&mut self.run, &mut self.answered, seq, at, event);
         let change = self.conversation.apply(seq, event);
         self.settle(seq, event, change);
         self.count_waiting(before, at, event);

@@ -30,7 +30,7 @@ use crate::id::{AskId, CallId, InputId};
 use crate::limits::Limits;
 use crate::message::{Part, ToolCall, UserPart, calls_of};
 use crate::state::{Mode, ModelName, Phase, Stage, State};
-use crate::units::Timestamp;
+use crate::units::{Cost, Timestamp};
 
 /// Something that happened outside and matters to the session.
 #[derive(Debug, Clone)]
@@ -58,6 +58,10 @@ pub enum Input {
     },
     /// Goes on where the last turn ended early.
     Continue,
+    /// The same with a run of a flow that may cost this much from now on.
+    ContinueFlow {
+        budget: Cost,
+    },
     Answered(RoundAnswered),
     CallFailed {
         failure: Failure,
@@ -220,7 +224,8 @@ impl Machine {
             Input::StartFlow { id, content, flow } => self.start_flow(id, content, *flow)?,
             Input::Staged(work) => self.staged(work),
             Input::Withdraw { id } => self.withdraw(id)?,
-            Input::Continue => self.carry_on()?,
+            Input::Continue => self.carry_on(None)?,
+            Input::ContinueFlow { budget } => self.carry_on(Some(budget))?,
             Input::Answered(answered) => self.answered(answered),
             Input::CallFailed { failure, partial, spent } => self.call_failed(failure, partial, spent),
             Input::Prepared { call, question, verdict } => self.prepared(&call, question, verdict),
@@ -275,12 +280,12 @@ impl Machine {
         Ok(())
     }
 
-    fn carry_on(&mut self) -> Result<(), Rejected> {
+    fn carry_on(&mut self, budget: Option<Cost>) -> Result<(), Rejected> {
         let unfinished = self.state.last_end.as_ref().is_some_and(|end| *end != EndReason::Completed);
         let queued = !self.state.conversation.queue.is_empty();
         // A run that the person has turned away from does not come back in place of what they did since.
         let run = self.state.run.as_ref().filter(|run| run.ended.is_none() && !(run.aside && (unfinished || queued)));
-        let run = run.map(|run| run.number);
+        let run = run.map(|run| FlowContinued { run: run.number, budget });
         if self.state.phase != Phase::Idle || !(unfinished || queued || run.is_some()) {
             return Err(Rejected::NothingToContinue);
         }
@@ -435,13 +440,13 @@ impl Machine {
     // ---- turns and rounds
 
     /// `run`: a run that had stopped is carried on in it.
-    fn start_turn(&mut self, run: Option<u32>) {
+    fn start_turn(&mut self, run: Option<FlowContinued>) {
         // What waits is for the conversation, or a reply to a question of the run.
         let waiting = self.state.conversation.queue.iter().filter(|_| run.is_none());
         let inputs = waiting.map(|queued| queued.id).collect();
         self.emit(TurnStarted { turn: self.state.turns.saturating_add(1), inputs });
         if let Some(run) = run {
-            self.emit(FlowContinued { run });
+            self.emit(run);
         }
         self.next_round();
     }
@@ -574,6 +579,8 @@ impl Machine {
         } else if retry_at.is_none() {
             if failure.kind == FailureKind::ContextOverflow && compactions == 0 && !self.in_flow() {
                 self.compact(CompactionCause::Overflow);
+            } else if self.in_flow() && self.state.run.as_ref().is_some_and(|run| run.does_without(&failure)) {
+                self.next_round();
             } else {
                 self.end_turn(EndReason::ModelFailed { failure });
             }

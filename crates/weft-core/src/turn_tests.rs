@@ -161,7 +161,7 @@ fn run(_: &str) -> Verdict {
 fn ask(number: u64) -> Verdict {
     Verdict::Ask {
         ask: AskId::from_random(number),
-        kind: AskKind::Approval { tool: "t".into(), detail: String::new(), grant: None },
+        kind: AskKind::Approval { tool: "t".into(), detail: String::new(), grant: None, effect: String::new() },
         question: "May I?".into(),
         deadline: None,
     }

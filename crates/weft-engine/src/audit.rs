@@ -106,11 +106,15 @@ impl AuditWitness {
 
 impl Witness for AuditWitness {
     fn record(&self, deed: &Deed<'_>) {
-        // It touches nothing outside its session, whose own log tells of it.
-        if deed.needs.is_empty() {
+        // It touches nothing outside its session, whose own log tells of it. What a source does nobody knows,
+        // whatever it says of itself.
+        let of_a_source = deed.tool.contains("__");
+        if deed.needs.is_empty() && !of_a_source {
             return;
         }
-        let (category, target) = about(deed.needs);
+        let of_source = [Need::Use(deed.tool.to_owned())];
+        let needs = if deed.needs.is_empty() { &of_source[..] } else { deed.needs };
+        let (category, target) = about(needs);
         let changes = deed.needs.iter().any(|need| !looks(need));
         let (event, outcome, details) = match deed.moment {
             // What only looks is told of once.
@@ -124,6 +128,7 @@ impl Witness for AuditWitness {
                 ("network.led_on", if followed { Outcome::Allowed } else { Outcome::Denied }, json!({}))
             }
             Moment::Appeared { put_aside } => ("file.appeared", Outcome::Denied, json!({ "put_aside": put_aside })),
+            Moment::Unfenced { agreed } => ("sandbox.left", Outcome::Allowed, json!({ "agreed": agreed })),
             Moment::JobEnded { exit_code } => {
                 let outcome = if exit_code == Some(0) { Outcome::Allowed } else { Outcome::Error };
                 ("job.ended", outcome, json!({ "exit_code": exit_code }))
@@ -143,7 +148,7 @@ impl Witness for AuditWitness {
             }
         }
         let severity = match deed.moment {
-            Moment::Appeared { .. } => Severity::Security,
+            Moment::Appeared { .. } | Moment::Unfenced { .. } => Severity::Security,
             Moment::Begun { .. } | Moment::Ended { .. } | Moment::LedOn { .. } | Moment::JobEnded { .. } => {
                 Severity::Info
             }
@@ -271,10 +276,11 @@ pub struct Refused<'a> {
 impl Engine {
     /// Records a refusal that no session's log tells of. It is on disk before it is answered: who is refused
     /// may end this process at once.
-    pub fn note_refusal(&self, refused: &Refused<'_>) {
+    pub async fn note_refusal(&self, refused: &Refused<'_>) {
         note_refusal(self.audit(), self.clock().now(), refused);
+        let audit = self.audit().clone();
         // What cannot be written is told of by the writer itself.
-        let _ = self.audit().flush();
+        let _ = tokio::task::spawn_blocking(move || audit.flush()).await;
     }
 }
 

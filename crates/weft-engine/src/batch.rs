@@ -77,3 +77,8 @@ impl Batch {
         }
     }
 }
+
+/// The ends of jobs in words, if there are any.
+pub fn of_jobs(news: &News) -> Option<String> {
+    (!news.lines.is_empty()).then(|| format!("\n[jobs] {}", news.lines.join("\n[jobs] ")))
+}

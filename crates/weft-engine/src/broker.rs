@@ -85,6 +85,7 @@ impl Engine {
             tool: "credential".to_owned(),
             detail: String::new(),
             grant: Some(Grant::Rules { rules: vec![format!("use {rule}")] }),
+            effect: "The source gets the secret. What it has once it cannot be made to forget.".to_owned(),
         };
         let source = &wanted.source;
         let question = format!("Let the agent `{}` use the secret `{name}` with the source `{source}`?", agent.name);

@@ -33,7 +33,7 @@ use crate::checkpoint::{self, Checkpoint};
 use crate::effects::{self, Listener, ROUND_KEY};
 use crate::engine::Shared;
 use crate::error::EngineError;
-use crate::hooks::HookPoint;
+use crate::hooks::{HookPoint, refused_by_hook};
 use crate::inputs::{carries_on, loads, loads_of};
 use crate::memory;
 use crate::models::Chosen;
@@ -374,9 +374,13 @@ impl Driver {
     fn verdict(&mut self, call: &ToolCall) -> Verdict {
         let rules = self.rules();
         let state = self.machine.state();
-        // The calls of a flow that comes with Weft are code's choice, not a model's.
+        // The calls of a flow are its file's choice, not a model's. What a model gets on request it needs not
+        // ask for; one that comes with Weft may call whatever there is. The guard judges them like any other.
         let run = self.machine.state().run.as_ref().filter(|_| self.machine.in_flow());
-        let is_flow = run.is_some_and(|run| self.shared.flows.iter().any(|packed| packed.name == run.flow));
+        let is_flow = run.is_some_and(|run| {
+            self.shared.flows.iter().any(|packed| packed.name == run.flow)
+                || self.guard().registry().extras().any(|extra| extra.name == call.name)
+        });
         if !is_flow && self.chosen.as_ref().is_some_and(|chosen| !chosen.has_tool(&call.name)) {
             return Verdict::Refuse {
                 outcome: Outcome::Invalid,
@@ -392,6 +396,7 @@ impl Driver {
             workspace: state.workspace.as_ref(),
             outputs: &outputs,
             read_marks: &self.read_marks,
+            undo: self.shared.shadows.as_ref().map(weft_tool::shadow::Shadows::largest_file),
         };
         match self.guard().prepare(call, &policy) {
             guard::Verdict::Run { summary } => Verdict::Run { summary },
@@ -529,8 +534,14 @@ impl Driver {
     /// Settles model, prompt and tools before an input that can lead to a call.
     fn choose_model(&mut self, input: &Input) -> Result<(), EngineError> {
         let state = self.machine.state();
-        let begins =
-            matches!(input, Input::Submit { .. } | Input::StartFlow { .. } | Input::Continue | Input::SetModel(_));
+        let begins = matches!(
+            input,
+            Input::Submit { .. }
+                | Input::StartFlow { .. }
+                | Input::Continue
+                | Input::ContinueFlow { .. }
+                | Input::SetModel(_)
+        );
         let chosen = match input {
             Input::SetModel(model) => self.shared.models.choose_named(&self.shared, state, model),
             _ if self.chosen.is_some() || !(begins || state.turn.is_some()) => return Ok(()),
@@ -588,7 +599,7 @@ impl Driver {
             tools: Arc::clone(&chosen.tools),
             messages: state.conversation.entries.clone(),
             max_output: u32::try_from(memory::max_output(&chosen.info)).unwrap_or(u32::MAX),
-            effort: self.shared.config.effort,
+            effort: self.shared.usual.get().effort,
             session: self.session,
         };
         self.cancel_model = CancellationToken::new();
@@ -700,7 +711,7 @@ impl Driver {
             let verdict = match hooked.refused {
                 Some(reason) => Verdict::Refuse {
                     outcome: Outcome::Denied,
-                    text: format!("A hook refused this call: {reason}"),
+                    text: refused_by_hook(&reason),
                     summary: "Refused by a hook".to_owned(),
                 },
                 None => verdict,

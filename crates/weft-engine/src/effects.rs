@@ -13,9 +13,9 @@ use weft_model::gate::Scope;
 use weft_model::{Chunk, ChunkStream, GateNotice};
 use weft_tool::{Context, Finished, Guard};
 
+use crate::batch::of_jobs;
 use crate::driver::Done;
-use crate::engine::{Shared, of_jobs};
-use crate::hooks::HookPoint;
+use crate::engine::Shared;
 use crate::models::Chosen;
 use crate::watch::{Live, Piece};
 
@@ -221,17 +221,7 @@ pub async fn run_tool(
         }
     };
     drop(run);
-    let mut ran = Vec::new();
-    if shared.hooks.any(HookPoint::AfterTool, Some(&call.name)) {
-        let text = Some(finished.output.text.as_str());
-        let hooked = shared.hooks.tool(HookPoint::AfterTool, session, &workspace, &call, text).await;
-        for added in hooked.added.into_iter().chain(hooked.refused) {
-            finished.output.text.push_str("\n\n[hook] ");
-            finished.output.text.push_str(&added);
-        }
-        shared.tell_of(session, &hooked.troubles);
-        ran = hooked.ran;
-    }
+    let ran = shared.after_tool(session, &workspace, &call, &mut finished).await;
     let news = shared.news(session);
     if let Some(words) = of_jobs(&news) {
         finished.output.text.push('\n');

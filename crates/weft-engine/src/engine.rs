@@ -9,17 +9,19 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc, oneshot};
 use weft_core::event::{Delivery, Origin, SessionStarted, Shorthand, TitleSet};
 use weft_core::{
-    Answer, AskId, Event, Input, InputId, Limits, Mode, ModelName, Recorded, SessionId, State, Timestamp, UserPart,
+    Answer, AskId, Cost, Event, Input, InputId, Limits, Mode, ModelName, Recorded, SessionId, State, Timestamp,
+    UserPart,
 };
 use weft_model::{Catalog, Gate};
 use weft_store::audit::Audit;
 use weft_store::{Owner, Store, StoreError};
 use weft_tool::jobs::News;
 use weft_tool::shadow::{self, Shadow, Shadows};
-use weft_tool::{Guard, GuardConfig, Toolbox};
+use weft_tool::{Guard, GuardConfig, Sandbox, Toolbox};
 
 use crate::agent::{self, Agent};
 use crate::audit::AuditWitness;
+use crate::batch::of_jobs;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::driver::{Command, Driver};
@@ -66,6 +68,8 @@ pub(crate) struct Shared {
     pub permissions: Permissions,
     /// What new sessions start with; it can change while this runs.
     pub usual: Renewed,
+    /// What commands run in.
+    pub sandbox: Arc<Sandbox>,
     pub troubles: Troubles,
     /// Questions that calls under way have put to people.
     pub inquiries: Inquiries,
@@ -166,6 +170,7 @@ impl Engine {
             hooks: Hooks::new(setup.config.hooks.clone(), secrets),
             permissions: Permissions::new(setup.rules, setup.home.permissions(), setup.home.folders()),
             usual: Renewed::new(&setup.config),
+            sandbox: setup.sandbox,
             home: setup.home,
             config: setup.config,
             clock: setup.clock,
@@ -319,16 +324,19 @@ impl Engine {
         content: Vec<UserPart>,
         delivery: Delivery,
     ) -> Result<InputId, EngineError> {
-        self.submit_shorthand(session, content, delivery, None).await
+        let id = self.shared.draw(InputId::from_random);
+        self.submit_shorthand(id, session, content, delivery, None).await?;
+        Ok(id)
     }
 
     pub(crate) async fn submit_shorthand(
         &self,
+        id: InputId,
         session: SessionId,
         mut content: Vec<UserPart>,
         delivery: Delivery,
         shorthand: Option<Shorthand>,
-    ) -> Result<InputId, EngineError> {
+    ) -> Result<(), EngineError> {
         if self.shared.hooks.any(HookPoint::BeforePrompt, None) {
             let ran = self.before_prompt(session, &mut content).await?;
             for ran in ran {
@@ -337,10 +345,9 @@ impl Engine {
         }
         let news = self.shared.news(session);
         content.extend(of_jobs(&news).map(UserPart::text));
-        let id = self.shared.draw(InputId::from_random);
         self.send(session, Input::Submit { id, content, delivery, shorthand }).await?;
         news.told();
-        Ok(id)
+        Ok(())
     }
 
     async fn before_prompt(
@@ -421,6 +428,11 @@ impl Engine {
             return self.send(session, Input::Wake).await;
         }
         self.send(session, Input::Continue).await
+    }
+
+    /// Goes on with a run of a flow that may cost this much from now on, in all.
+    pub async fn carry_on_with(&self, session: SessionId, budget: Cost) -> Result<(), EngineError> {
+        self.send(session, Input::ContinueFlow { budget }).await
     }
 
     pub async fn set_mode(&self, session: SessionId, mode: Mode) -> Result<(), EngineError> {
@@ -520,6 +532,7 @@ impl Engine {
     }
 
     async fn send_boxed(&self, session: SessionId, input: Box<Input>) -> Result<(), EngineError> {
+        self.bring_back(session, &input).await?;
         match self.send_once(session, input.clone()).await {
             Err(EngineError::Store(StoreError::Stale { .. })) => self.send_once(session, input).await,
             other => other,
@@ -783,9 +796,4 @@ async fn follow(engine: Weak<Shared>, session: SessionId) {
             }
         }
     }
-}
-
-/// The ends of jobs in words, if there are any.
-pub fn of_jobs(news: &News) -> Option<String> {
-    (!news.lines.is_empty()).then(|| format!("\n[jobs] {}", news.lines.join("\n[jobs] ")))
 }

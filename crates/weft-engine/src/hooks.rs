@@ -16,8 +16,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use weft_core::event::HookRan;
 use weft_core::{SessionId, ToolCall};
-use weft_tool::Secrets;
 use weft_tool::process::{self, Ended, Program, Ran, SpawnError, Spec};
+use weft_tool::{Finished, Secrets};
+
+use crate::engine::{Engine, Shared};
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -90,6 +92,50 @@ pub struct Verdict {
     pub ran: Vec<HookRan>,
     /// Hooks that did not work and refused nothing, in words for people.
     pub troubles: Vec<String>,
+}
+
+impl Shared {
+    /// The word of hooks on what a tool did, added to what the model sees. What ran is for the log.
+    pub async fn after_tool(
+        &self,
+        session: SessionId,
+        workspace: &Path,
+        call: &ToolCall,
+        finished: &mut Finished,
+    ) -> Vec<HookRan> {
+        if !self.hooks.any(HookPoint::AfterTool, Some(&call.name)) {
+            return Vec::new();
+        }
+        let text = Some(finished.output.text.as_str());
+        let hooked = self.hooks.tool(HookPoint::AfterTool, session, workspace, call, text).await;
+        for added in hooked.added.into_iter().chain(hooked.refused) {
+            finished.output.text.push_str("\n\n[hook] ");
+            finished.output.text.push_str(&added);
+        }
+        self.tell_of(session, &hooked.troubles);
+        hooked.ran
+    }
+}
+
+/// For calls that come from other programs and belong to no turn: hooks are a fence for them too.
+impl Engine {
+    /// An error is why a hook refused the call.
+    pub async fn before_tool(&self, session: SessionId, workspace: &Path, call: &ToolCall) -> Result<(), String> {
+        if !self.shared.hooks.any(HookPoint::BeforeTool, Some(&call.name)) {
+            return Ok(());
+        }
+        let hooked = self.shared.hooks.tool(HookPoint::BeforeTool, session, workspace, call, None).await;
+        self.shared.tell_of(session, &hooked.troubles);
+        hooked.refused.map_or(Ok(()), |reason| Err(refused_by_hook(&reason)))
+    }
+
+    pub async fn after_tool(&self, session: SessionId, workspace: &Path, call: &ToolCall, finished: &mut Finished) {
+        self.shared.after_tool(session, workspace, call, finished).await;
+    }
+}
+
+pub fn refused_by_hook(reason: &str) -> String {
+    format!("A hook refused this call: {reason}")
 }
 
 /// All hooks, cheap to share.

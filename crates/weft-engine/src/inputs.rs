@@ -1,6 +1,24 @@
 //! What the driver has to know of an input or event before it steps the machine.
 
-use weft_core::{Event, Input};
+use weft_core::{Event, Input, SessionId};
+use weft_store::MarkChange;
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+
+impl Engine {
+    /// A session that was deleted goes for good after a while, and what people say in it must not go with it:
+    /// whoever has work done in it brings it back.
+    pub(crate) async fn bring_back(&self, session: SessionId, input: &Input) -> Result<(), EngineError> {
+        let is_work =
+            matches!(input, Input::Submit { .. } | Input::StartFlow { .. } | Input::Answer { .. } | Input::Continue);
+        let store = self.store();
+        if is_work && store.marked_session(session).is_ok_and(|marked| marked.marks.deleted_at.is_some()) {
+            store.mark(session, MarkChange { deleted_at: Some(None), ..MarkChange::default() }).await?;
+        }
+        Ok(())
+    }
+}
 
 /// Whether an input asks for work. The others only record something, and a turn that lies waiting
 /// is left lying.
@@ -23,6 +41,7 @@ pub const fn carries_on(input: &Input) -> bool {
         | Input::StartFlow { .. }
         | Input::Staged(_)
         | Input::Continue
+        | Input::ContinueFlow { .. }
         | Input::Answered(_)
         | Input::CallFailed { .. }
         | Input::Prepared { .. }

@@ -222,6 +222,7 @@ impl Engine {
             tool: "sample".to_owned(),
             detail: shown(sample),
             grant: Some(Grant::Rules { rules: vec![format!("use {name}")] }),
+            effect: "The model is asked this at your cost, and the source gets the answer.".to_owned(),
         };
         let question = format!("Let the source `{}` ask the model `{}`?", sample.source, state.model);
         match self.inquire(session, call, kind, question).await {

@@ -111,17 +111,7 @@ impl Models {
                 gate.concurrency_of.insert(name.as_str().into(), limit);
             }
         }
-        gate.budgets = Budgets {
-            global: config.budget.month_usd.map(Cost::from_usd),
-            session: config.budget.session_usd.map(Cost::from_usd),
-            task: config.budget.turn_usd.map(Cost::from_usd),
-            provider: config
-                .budget
-                .providers
-                .iter()
-                .map(|(name, usd)| (name.as_str().into(), Cost::from_usd(*usd)))
-                .collect(),
-        };
+        gate.budgets = budgets(config);
         let catalog = Arc::clone(&self.catalog);
         gate.price = Arc::new(move |provider, model, usage| catalog.find(provider, model).cost(usage));
         let store = store.clone();
@@ -403,6 +393,16 @@ fn specs(registry: &Registry) -> Arc<[ToolSpec]> {
 
 fn spec(spec: weft_tool::Spec<'_>) -> ToolSpec {
     ToolSpec { name: spec.name.to_owned(), description: spec.description.to_owned(), schema: spec.schema.clone() }
+}
+
+pub fn budgets(config: &Config) -> Budgets {
+    let budget = &config.budget;
+    Budgets {
+        global: budget.month_usd.map(Cost::from_usd),
+        session: budget.session_usd.map(Cost::from_usd),
+        task: budget.turn_usd.map(Cost::from_usd),
+        provider: budget.providers.iter().map(|(name, usd)| (name.as_str().into(), Cost::from_usd(*usd))).collect(),
+    }
 }
 
 fn start_of_month(now: Timestamp) -> Timestamp {

@@ -5,6 +5,8 @@
 //! a project that somebody else made must not bring its own permissions.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -66,15 +68,30 @@ impl SharedRules {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = settings;
     }
 
-    /// As a sandbox asks for them.
+    /// As a sandbox asks for them: before every command, so the last ones are kept made.
     pub fn in_workspaces(&self) -> RulesOf {
-        let shared = self.clone();
-        Arc::new(move |workspace| Rules::new(shared.readable(workspace)))
+        let (shared, made) = (self.clone(), Mutex::new(None::<Made>));
+        Arc::new(move |workspace| {
+            let settings = shared.0.read().unwrap_or_else(PoisonError::into_inner);
+            let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*made {
+                Some(made) if made.workspace == workspace && made.settings == *settings => made.rules.clone(),
+                Some(_) | None => {
+                    let rules = Rules::new(settings.readable(workspace));
+                    let (workspace, settings) = (workspace.to_owned(), settings.clone());
+                    *made = Some(Made { workspace, settings, rules: rules.clone() });
+                    rules
+                }
+            }
+        })
     }
+}
 
-    fn readable(&self, workspace: &Path) -> Vec<Rule> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).readable(workspace)
-    }
+/// Rules, and what they were made of.
+struct Made {
+    workspace: PathBuf,
+    settings: PermissionSettings,
+    rules: Rules,
 }
 
 impl From<PermissionSettings> for SharedRules {
@@ -162,7 +179,10 @@ impl Permissions {
         }
         let text = toml::to_string_pretty(&remembered).map_err(std::io::Error::other)?;
         let beside = self.file.with_extension(format!("{}.new", std::process::id()));
-        std::fs::write(&beside, text)?;
+        let mut options = std::fs::OpenOptions::new();
+        // What the person allows is nobody else's business.
+        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+        file.write_all(text.as_bytes())?;
         std::fs::rename(&beside, &self.file)
     }
 

@@ -2,6 +2,7 @@
 //! through a session and providers can cache it.
 
 use std::collections::VecDeque;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -35,9 +36,9 @@ impl Prompt<'_> {
             text.push_str(", git repository");
         }
         text.push_str("\n</environment>");
-        if let Some((name, instructions)) = self.project() {
+        for (file, instructions) in instructions(self.workspace) {
             text.push_str("\n\n<project_instructions file=\"");
-            text.push_str(name);
+            text.push_str(&file);
             text.push_str("\">\n");
             text.push_str(&instructions);
             text.push_str("\n</project_instructions>");
@@ -48,27 +49,57 @@ impl Prompt<'_> {
         }
         text
     }
+}
 
-    fn project(&self) -> Option<(&'static str, String)> {
-        PROJECT_FILES.iter().find_map(|name| {
-            // One byte more than is kept shows that there is more.
-            let bytes = read_within(self.workspace, &self.workspace.join(name), PROJECT_CAP as u64 + 1).ok()?;
-            let text = String::from_utf8_lossy(&bytes);
-            let text = text.trim();
-            if text.is_empty() {
-                return None;
-            }
-            let mut end = text.len().min(PROJECT_CAP);
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
-            let mut kept = text.get(..end)?.to_owned();
-            if end < text.len() {
-                kept.push_str("\n[cut here: the file is longer; read it for the rest]");
-            }
-            Some((*name, kept))
-        })
+/// What the project says to agents: from the top of its repository down to the workspace, so that the
+/// nearest has the last word. The nearest is read first, and what it leaves of the cap is for the others.
+fn instructions(workspace: &Path) -> Vec<(String, String)> {
+    let mut left = PROJECT_CAP;
+    let mut found = Vec::new();
+    for (up, folder) in project_folders(workspace).into_iter().enumerate() {
+        let Some((name, text)) = PROJECT_FILES.iter().find_map(|name| Some((name, beginning(folder, name, left)?)))
+        else {
+            continue;
+        };
+        left = left.saturating_sub(text.len());
+        found.push((format!("{}{name}", "../".repeat(up)), text));
     }
+    found.reverse();
+    found
+}
+
+/// The workspace and what is above it, up to the top of its repository. What somebody else owns, who
+/// could have put instructions there for whoever works below, is not part of it.
+fn project_folders(workspace: &Path) -> Vec<&Path> {
+    let owner = owner(workspace);
+    let top = workspace
+        .ancestors()
+        .take_while(|folder| owner.is_some() && self::owner(folder) == owner)
+        .position(|folder| folder.join(".git").exists());
+    workspace.ancestors().take(top.unwrap_or(0) + 1).collect()
+}
+
+fn owner(folder: &Path) -> Option<u32> {
+    std::fs::metadata(folder).ok().map(|metadata| metadata.uid())
+}
+
+fn beginning(folder: &Path, name: &str, cap: usize) -> Option<String> {
+    // One byte more than is kept shows that there is more.
+    let bytes = read_within(folder, &folder.join(name), cap as u64 + 1).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    let mut end = text.len().min(cap);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut kept = text.get(..end)?.to_owned();
+    if end < text.len() {
+        kept.push_str("\n[cut here: the file is longer; read it for the rest]");
+    }
+    Some(kept)
 }
 
 /// The prompts of late. Sessions of one folder have the same, which is then in memory once.

@@ -12,7 +12,8 @@ pub struct Setting {
     pub name: &'static str,
     /// What holds of it, where it is one value.
     pub value: Option<fn(&Config) -> Value>,
-    /// It lends nobody a command, a key or a way out of the sandbox, so a page may change it.
+    /// It lends nobody a command or a key, so a page may change it. The rules and the sandbox are among
+    /// these: whoever has the page can answer every question anyway, and the audit log tells of the change.
     pub harmless: bool,
 }
 
@@ -79,7 +80,15 @@ pub static SETTINGS: [Setting; 46] = [
     in_file("language_servers.NAME.FIELD"),
 ];
 
+/// Those that [`crate::Engine::renew`] takes over; what a new session starts with is asked for each time.
+const RENEWED: [&str; 9] = ["model", "mode", "agent", "effort", "limits", "budget", "permissions", "sandbox", "hooks"];
+
 impl Setting {
+    /// Whether a change holds at once, without starting again.
+    pub fn is_renewed(&self) -> bool {
+        self.name.split('.').next().is_some_and(|section| RENEWED.contains(&section))
+    }
+
     /// The setting, or section of settings, that a dotted name is about.
     pub fn of(key: &str) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use weft_core::{Limits, Mode, ModelName, SessionId};
 use weft_model::Model;
 use weft_store::{Commit, Options, Store};
-use weft_tool::Registry;
 use weft_tool::discover::Discovery;
 use weft_tool::language::{Languages, Patience, with_own};
 use weft_tool::toolbox::Toolbox;
+use weft_tool::{Registry, Sandbox};
 
 use crate::audit::NetworkLog;
 use crate::clock::Clock;
@@ -44,6 +44,8 @@ pub struct Setup {
     pub functions: Vec<Arc<dyn Functions>>,
     /// Where sandboxes tell what they reached.
     pub network_log: NetworkLog,
+    /// What the commands of the registry's tools run in.
+    pub sandbox: Arc<Sandbox>,
     /// The rules of the settings, which sandboxes hold commands to.
     pub rules: SharedRules,
 }
@@ -79,12 +81,13 @@ impl Setup {
         let network_log = NetworkLog::default();
         let rules = SharedRules::from(config.permissions.clone());
         let sandbox = home.sandbox(config.sandbox.clone()).reporting(network_log.report("shell"));
-        let sandbox = sandbox.held_to(rules.in_workspaces());
+        let sandbox = Arc::new(sandbox.held_to(rules.in_workspaces()));
         let env: Env = Arc::new(|name| std::env::var(name).ok());
         let web_key = search_key(&home, &config, &env);
         let discovery = Discovery::new(config.project_tools.clone());
         let languages = Languages::new(with_own(&config.language_servers), &sandbox, Patience::default());
-        let registry = Registry::builtin_with(Arc::new(sandbox), discovery, languages).with_web(&config.web, web_key);
+        let registry = Registry::builtin_with(Arc::clone(&sandbox), discovery, languages);
+        let registry = registry.with_web(&config.web, web_key);
         Self {
             home,
             config,
@@ -99,6 +102,7 @@ impl Setup {
             flows: Vec::new(),
             functions: Vec::new(),
             network_log,
+            sandbox,
             rules,
         }
     }

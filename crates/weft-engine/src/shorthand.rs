@@ -108,10 +108,24 @@ impl Engine {
     pub async fn say(
         &self,
         session: SessionId,
-        mut content: Vec<UserPart>,
+        content: Vec<UserPart>,
         delivery: Delivery,
         looked_at: bool,
     ) -> Result<InputId, EngineError> {
+        let id = self.shared.draw(InputId::from_random);
+        self.say_as(id, session, content, delivery, looked_at).await?;
+        Ok(id)
+    }
+
+    /// The same under an id of the caller's own, which no other input of the session has.
+    pub async fn say_as(
+        &self,
+        id: InputId,
+        session: SessionId,
+        mut content: Vec<UserPart>,
+        delivery: Delivery,
+        looked_at: bool,
+    ) -> Result<(), EngineError> {
         let typed = match content.first() {
             Some(UserPart::Text { text }) if text.starts_with('/') || text.contains('@') => text.clone(),
             Some(UserPart::Text { .. } | UserPart::Image(_)) | None => String::new(),
@@ -132,7 +146,7 @@ impl Engine {
         if !looked_at {
             crate::prompt_check::check(&content)?;
         }
-        self.submit_shorthand(session, content, delivery, shorthand).await
+        self.submit_shorthand(id, session, content, delivery, shorthand).await
     }
 
     /// What a text that begins with `/name` stands for; nothing if it is not one, such as a path.

@@ -226,6 +226,16 @@ impl Tool for SkillTool {
         Vec::new()
     }
 
+    /// A file in the workspace is read by the rules for reading, whoever put it there.
+    fn needs_in(&self, input: &Value, workspace: &Path) -> Vec<Need> {
+        let file = named(input, "file");
+        let skills = (!file.is_empty()).then(|| Skills::find(&self.home, workspace));
+        let place =
+            skills.as_ref().and_then(|skills| skills.get(named(input, "name"))).map(|skill| skill.folder.join(file));
+        let place = place.filter(|place| place.starts_with(workspace));
+        place.map(|place| Need::Read(place.to_string_lossy().into_owned())).into_iter().collect()
+    }
+
     fn summary(&self, input: &Value, _workspace: &Path) -> String {
         match named(input, "file") {
             "" => format!("Load the skill `{}`", named(input, "name")),

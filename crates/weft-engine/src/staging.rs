@@ -35,11 +35,11 @@ impl Staging {
         match self.interpret(shared, machine, chosen) {
             Ok(Next::Work(work)) => work,
             Ok(Next::Ask(prompt)) => {
-                let at_most = prompt.at_most;
+                let (at_most, brief) = (prompt.at_most, prompt.brief.clone());
                 self.prompt = Some(prompt);
-                Work::Model { at_most }
+                Work::Model { at_most, brief }
             }
-            Err(message) => Work::Fail { message, redo: false },
+            Err(message) => Work::Fail { message, redo: false, brief: String::new() },
         }
     }
 
@@ -66,6 +66,11 @@ impl Staging {
         }
         let Some((_, started, flow)) = &self.begun else { return Err(UNREADABLE.to_owned()) };
         Ok(Interpreter { flow, started, run, around: &around }.next())
+    }
+
+    /// Whether somebody chose what the run may cost. Then no call is made whose price nobody knows.
+    pub fn has_chosen_budget(&self) -> bool {
+        self.begun.as_ref().is_some_and(|(_, started, _)| started.budget_chosen)
     }
 
     /// Forgets what an ended run referred to.
@@ -155,6 +160,11 @@ impl Surroundings for Around<'_> {
         self.chosen.guard.registry().get(name).is_some()
     }
 
+    fn tools(&self) -> Vec<String> {
+        let registry = self.chosen.guard.registry();
+        registry.specs().chain(registry.extras()).map(|spec| spec.name.to_owned()).collect()
+    }
+
     fn is_offline(&self, uses: Option<&str>) -> bool {
         &*self.chosen(uses).name.provider == OFFLINE
     }
@@ -170,7 +180,7 @@ impl Surroundings for Around<'_> {
         crate::prompt::date(self.shared.clock.now())
     }
 
-    fn said(&self) -> Vec<(InputId, String)> {
+    fn said(&self) -> Vec<(InputId, u64, String)> {
         let words = |parts: &[UserPart]| -> String {
             let text = parts.iter().filter_map(|part| match part {
                 UserPart::Text { text } => Some(text.as_str()),
@@ -178,6 +188,13 @@ impl Surroundings for Around<'_> {
             });
             text.collect::<Vec<_>>().join("\n")
         };
-        self.machine.state().conversation.queue.iter().rev().map(|said| (said.id, words(&said.content))).collect()
+        self.machine
+            .state()
+            .conversation
+            .queue
+            .iter()
+            .rev()
+            .map(|said| (said.id, said.seq, words(&said.content)))
+            .collect()
     }
 }

@@ -20,6 +20,10 @@ pub enum KnowledgeError {
     NoFolder(String),
     #[error("no symbol here is called `{name}`.{}", near(.similar))]
     NoSymbol { name: String, similar: Vec<String> },
+    #[error(
+        "the work ended unexpectedly. What it had done stays done: start it again, and tell of it if that happens twice"
+    )]
+    GaveUp,
     #[error("{action} failed: {detail}. Check the folder's permissions and the disk (`weft doctor` helps)")]
     Io { action: String, detail: String },
     #[error("the full text of this folder's knowledge cannot be used: {0}. Run `weft knowledge rebuild`")]
@@ -30,6 +34,8 @@ pub enum KnowledgeError {
     Model(String),
     #[error(transparent)]
     NoMoment(#[from] weft_store::NoMoment),
+    #[error("no language is called `{0}`")]
+    NoLanguage(String),
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -26,31 +26,71 @@ const PASSED: [&str; 12] = [
     "target",
 ];
 
-/// The files under a folder, in the order of their paths, and what could not be looked into.
-pub(crate) fn files(root: &Path, within: &Path) -> (Vec<Found>, Vec<String>) {
+/// What a walk came to.
+pub(crate) struct Seen {
+    /// In the order of their paths.
+    pub files: Vec<Found>,
+    /// What could not be looked into, in words.
+    pub trouble: Vec<String>,
+    /// And where that was, within the workspace: nobody knows what is there.
+    pub unseen: Vec<PathBuf>,
+}
+
+/// The files under a folder.
+pub(crate) fn files(root: &Path, within: &Path) -> Seen {
+    let (builder, avoided) = walk(within);
+    let mut seen = Seen { files: Vec::new(), trouble: Vec::new(), unseen: Vec::new() };
+    let inside = |path: &Path| path.strip_prefix(root).unwrap_or(Path::new("")).to_owned();
+    for entry in builder.build() {
+        match entry {
+            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
+                if entry.path().to_str().is_none() {
+                    seen.trouble.push(format!("{}: its name is no UTF-8", entry.path().display()));
+                }
+                // A file that is gone by now was never there.
+                seen.files.extend(look(root, entry.path()));
+            }
+            Ok(_) => {}
+            Err(error) => {
+                seen.unseen.push(path_of(&error).map(inside).unwrap_or_default());
+                seen.trouble.push(error.to_string());
+            }
+        }
+    }
+    for folder in avoided.take() {
+        seen.trouble.push(format!("{}: an ignore file in it is too long or no file", folder.display()));
+        seen.unseen.push(inside(&folder));
+    }
+    seen.files.sort_by(|one, other| one.path.cmp(&other.path));
+    seen
+}
+
+/// The folders that a walk goes into.
+pub(crate) fn folders(root: &Path) -> Vec<PathBuf> {
+    let (builder, _) = walk(root);
+    let folders = builder.build().flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_dir()));
+    folders.map(ignore::DirEntry::into_path).collect()
+}
+
+fn walk(within: &Path) -> (WalkBuilder, walking::Avoided) {
     let mut builder = WalkBuilder::new(within);
     builder.hidden(false).require_git(false).follow_links(false);
     let wanted = |entry: &ignore::DirEntry| entry.depth() == 0 || !is_passed(entry.file_name().to_str());
     let avoided = walking::tame(&mut builder, within, wanted);
-    let (mut found, mut trouble) = (Vec::new(), Vec::new());
-    for entry in builder.build() {
-        match entry {
-            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                // A file that is gone by now was never there.
-                found.extend(look(root, entry.path()));
-            }
-            Ok(_) => {}
-            Err(error) => trouble.push(error.to_string()),
-        }
+    (builder, avoided)
+}
+
+fn path_of(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
+        ignore::Error::Loop { child, .. } => Some(child),
+        _ => None,
     }
-    let too_long = |folder: PathBuf| format!("{}: an ignore file in it is too long or no file", folder.display());
-    trouble.extend(avoided.take().into_iter().map(too_long));
-    found.sort_by(|one, other| one.path.cmp(&other.path));
-    (found, trouble)
 }
 
 /// Whether a name is passed by wherever it stands.
-fn is_passed(name: Option<&str>) -> bool {
+pub(crate) fn is_passed(name: Option<&str>) -> bool {
     name.is_some_and(|name| PASSED.contains(&name))
 }
 

@@ -75,7 +75,11 @@ impl Knowledge {
         };
         let new: Vec<&(String, u64)> = there.iter().filter(is_new).collect();
         let commits = self.new_commits(memory)?;
-        if gone.is_empty() && new.is_empty() && commits.is_none() {
+        // What was said of code that is another now is judged again.
+        let code = self.tables.code_mark()?;
+        let judged = self.tables.judged_mark()?;
+        let stale = !there.is_empty() && judged.as_deref() != Some(code.as_str());
+        if gone.is_empty() && new.is_empty() && commits.is_none() && !stale {
             return Ok(Remembered::default());
         }
         let lock = self.lock()?;
@@ -86,7 +90,7 @@ impl Knowledge {
         for path in &gone {
             self.tables.remove(path)?;
         }
-        for (session, seq) in &new {
+        for (session, _) in &new {
             let mut reading = Reading::default();
             memory.read(session, &mut |recorded| reading.see(recorded)).map_err(failed)?;
             let modified = reading.last_at.unwrap_or(now);
@@ -96,15 +100,30 @@ impl Knowledge {
                 domain: Domain::History,
                 size: parsed.pieces.iter().map(|piece| piece.text.len() as u64).sum(),
                 modified,
-                hash: Some(&mark_of(*seq)),
+                // It counts as taken in when it is judged: whoever is stopped before begins again.
+                hash: None,
                 trouble: None,
                 indexed_at: now,
             };
             self.tables.replace(&entry, Some(&parsed))?;
         }
         self.catch_up(&lock)?;
-        for (session, _) in &new {
-            self.judge(&format!("{PREFIX}{session}"), now)?;
+        for (session, seq) in &new {
+            let path = format!("{PREFIX}{session}");
+            self.judge(&path, now)?;
+            self.tables.set_session_mark(&path, &mark_of(*seq))?;
+        }
+        if stale {
+            // Where there was no code before, nothing was held against it.
+            match judged.is_some_and(|judged| !judged.starts_with("0 ")) {
+                true => self.judge_again(now)?,
+                false => {
+                    for (session, _) in there.iter().filter(|session| !new.contains(session)) {
+                        self.judge(&format!("{PREFIX}{session}"), now)?;
+                    }
+                }
+            }
+            self.tables.set_judged_mark(&code)?;
         }
         Ok(Remembered { changed: new.len(), removed: gone.len(), commits })
     }

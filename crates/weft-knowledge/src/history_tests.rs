@@ -226,6 +226,80 @@ fn a_later_decision_supersedes_an_earlier_one() {
     assert!(fresh("how often to retry", "session:bbbbbbbbbbbb", Kind::Decision) > 0.9);
     assert!((fresh("messages are written", "0001.md", Kind::Paragraph) - 0.1).abs() < 1e-6);
     assert!(fresh("messages are written", "0002.md", Kind::Paragraph) > 0.2);
+    // What holds comes first, and the other one says what took its place.
+    let order = |text: &str, kind: Kind| -> Vec<(String, Option<String>)> {
+        let found = hits(text).into_iter().filter(|hit| hit.kind == kind);
+        found.map(|hit| (hit.path, hit.superseded_by)).collect()
+    };
+    let by = |path: &str, by: Option<&str>| (path.to_owned(), by.map(str::to_owned));
+    assert_eq!(
+        order("messages are written as XML or JSON", Kind::Paragraph)[..2],
+        [by("0002.md", None), by("0001.md", Some("Status: superseded by 0002"))]
+    );
+    assert_eq!(
+        order("how often to retry", Kind::Decision),
+        [by("session:bbbbbbbbbbbb", None), by("session:aaaaaaaaaaaa", Some("session:bbbbbbbbbbbb:1"))]
+    );
+}
+
+#[test]
+fn what_was_said_is_judged_again_when_the_code_is_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("project");
+    std::fs::create_dir_all(&root).unwrap();
+    let mut knowledge = Knowledge::open_for(&Places::within(&folder.path().join("data")), &root).unwrap().0;
+    let sessions = Sessions::default();
+    let said = a_turn("We use tantivy for looking up parcels.", 1);
+    sessions.0.lock().unwrap().push((SESSION.to_owned(), said));
+    let index = |knowledge: &mut Knowledge| {
+        knowledge.index(None, Run { now: 1, stop: &Default::default(), tell: &mut |_| {} }).unwrap();
+        knowledge.remember(&sessions, 2).unwrap();
+    };
+    let judged = |knowledge: &Knowledge| {
+        let filter = Filter { domains: vec![Domain::History], ..Filter::default() };
+        let query = Query { text: "looking up parcels".to_owned(), filter, limit: 5, now: 1_760_000_000_000 };
+        let hit = knowledge.search(&query).unwrap().hits.into_iter().find(|hit| hit.kind == Kind::Turn).unwrap();
+        (hit.trust, hit.verified, knowledge.conflicts(false).unwrap().len())
+    };
+    knowledge.remember(&sessions, 2).unwrap();
+    assert_eq!(judged(&knowledge), (80, false, 0), "nothing to hold it against");
+    std::fs::write(root.join("search.rs"), "fn look_up() { elsewhere(); }\n").unwrap();
+    index(&mut knowledge);
+    assert_eq!(judged(&knowledge), (20, false, 1));
+    std::fs::write(root.join("search.rs"), "use tantivy::Index;\nfn look_up() { Index::open(); }\n").unwrap();
+    index(&mut knowledge);
+    assert_eq!(judged(&knowledge), (80, true, 0), "the code bears it out by now");
+    std::fs::write(root.join("search.rs"), "fn look_up() { elsewhere_entirely(); }\n").unwrap();
+    index(&mut knowledge);
+    assert_eq!(judged(&knowledge), (20, false, 1), "and now it does not any more");
+}
+
+/// Sessions of which the last cannot be read.
+struct Broken<'a>(&'a Sessions);
+
+impl Memory for Broken<'_> {
+    fn sessions(&self, root: &std::path::Path) -> Result<Vec<(String, u64)>, String> {
+        let mut sessions = self.0.sessions(root)?;
+        sessions.push(("ffffffffffff".to_owned(), 1));
+        Ok(sessions)
+    }
+
+    fn read(&self, session: &str, each: &mut dyn FnMut(&Recorded)) -> Result<(), String> {
+        self.0.read(session, each)
+    }
+}
+
+#[test]
+fn what_was_stopped_before_it_was_judged_is_judged_the_next_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut knowledge = project(&folder);
+    let sessions = Sessions::default();
+    let said = a_turn("We use Elasticsearch for looking up parcels.", 1);
+    sessions.0.lock().unwrap().push((SESSION.to_owned(), said));
+    knowledge.remember(&Broken(&sessions), 2).unwrap_err();
+    assert_eq!(knowledge.remember(&sessions, 3).unwrap().changed, 1, "it does not count as taken in");
+    assert_eq!(knowledge.conflicts(false).unwrap().len(), 1);
+    assert_eq!(knowledge.remember(&sessions, 4).unwrap().changed, 0);
 }
 
 fn with_notes(notes: &[(&str, &str)]) -> Vec<Recorded> {
@@ -344,6 +418,33 @@ fn commits_are_found_linked_and_forgotten() {
     knowledge.remember(&sessions, 3).unwrap();
     assert!(found(&knowledge, "count the parcels").iter().all(|(_, path)| path.starts_with("commit:abc")));
     assert_eq!(knowledge.history("send_parcel", None).unwrap().len(), 1);
+}
+
+#[test]
+fn files_have_a_history_whatever_they_are_called() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in ["App/Models/User.php", "Makefile", "bin/tool"] {
+        let place = folder.path().join("project").join(path);
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::fs::write(place, "all: build\n").unwrap();
+    }
+    let mut knowledge = project(&folder);
+    let sessions = Sessions::default();
+    let commit = |id: char, file: &str| Commit {
+        id: id.to_string().repeat(40),
+        author: "Ann".to_owned(),
+        at: 1_000,
+        message: format!("Change {file}"),
+        files: vec![file.to_owned()],
+    };
+    *sessions.1.lock().unwrap() =
+        vec![commit('a', "App/Models/User.php"), commit('b', "Makefile"), commit('c', "bin/tool")];
+    knowledge.remember(&sessions, 2).unwrap();
+    for path in ["App/Models/User.php", "Makefile", "bin/tool"] {
+        let history = knowledge.history(path, None).unwrap();
+        let names: Vec<&str> = history.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, [format!("Change {path}")], "{path}");
+    }
 }
 
 fn planned() -> Vec<Recorded> {

@@ -23,7 +23,7 @@ const MOST_THREADS: usize = 8;
 /// A file changed this shortly before it was read may be changed again without its time showing it.
 const UNSURE_MS: i64 = 50;
 /// Changes whenever files are taken apart in another way: then all are read again.
-const READER: u32 = 5;
+const READER: u32 = 6;
 /// Files that are put in within so long are one transaction: what a kill takes back is read again.
 const LONGEST_TRANSACTION: Duration = Duration::from_secs(1);
 /// How often people are told how far it is.
@@ -73,7 +73,7 @@ impl Knowledge {
     /// Looks at all files, or those in one folder, and takes in what is new.
     pub fn index(&mut self, within: Option<&Path>, run: Run<'_>) -> Result<Report, KnowledgeError> {
         let folder = within.map_or_else(|| Ok(self.root.clone()), |within| inside(&self.root, within))?;
-        let (found, trouble) = find::files(&self.root, &folder);
+        let find::Seen { files: found, trouble, unseen } = find::files(&self.root, &folder);
         let prefix = relative_prefix(&self.root, &folder);
         let mut known = self.tables.files()?;
         let is_current = self.tables.reader()? == Some(READER);
@@ -86,7 +86,11 @@ impl Knowledge {
         let gone: Vec<String> = known
             .iter()
             .filter(|(path, state)| {
-                state.domain != crate::Domain::History && path.starts_with(&prefix) && !there.contains(path.as_str())
+                state.domain != crate::Domain::History
+                    && path.starts_with(&prefix)
+                    && !there.contains(path.as_str())
+                    // What could not be looked into may still be there.
+                    && !unseen.iter().any(|folder| Path::new(path).starts_with(folder))
             })
             .map(|(path, _)| path.clone())
             .collect();
@@ -153,9 +157,11 @@ impl Knowledge {
             self.forget_answers()?;
         }
         self.catch_up(&lock)?;
-        // Words are found from now on; what a model elsewhere has to say may come later.
+        // Words are found from now on; what a slow model has to say may come later.
         if !report.stopped {
-            report.without_meaning = self.catch_up_far(&lock, run).err().map(said);
+            let stop = run.stop;
+            report.without_meaning = self.catch_up_slow(&lock, run).err().map(said);
+            report.stopped = stop.load(Ordering::Relaxed);
         }
         report.seconds = begun.elapsed().as_secs_f64();
         report.passed.sort();
@@ -231,11 +237,11 @@ impl Knowledge {
         now: i64,
         report: &mut Report,
     ) -> Result<(), KnowledgeError> {
-        let entry = |trouble| FileEntry {
+        let entry = |trouble, modified| FileEntry {
             path: &found.path,
             domain: read.domain,
             size: found.size,
-            modified: found.modified,
+            modified,
             hash: read.hash.as_deref(),
             trouble,
             indexed_at: now,
@@ -243,13 +249,16 @@ impl Knowledge {
         match &read.outcome {
             Outcome::Same => self.tables.touch(&found.path, found.modified, now)?,
             Outcome::Parsed(parsed) => {
-                self.tables.replace(&entry(None), Some(parsed))?;
+                let cut = parsed.cut.as_ref().map(|cut| format!("is searched in part: {cut}"));
+                self.tables.replace(&entry(cut.as_deref(), found.modified), Some(parsed))?;
+                report.passed.extend(cut.map(|cut| (found.path.clone(), cut)));
                 report.changed += 1;
                 report.bytes += found.size;
             }
-            Outcome::Passed(reason) => {
-                self.tables.replace(&entry(Some(reason)), None)?;
-                report.passed.push((found.path.clone(), reason.clone()));
+            Outcome::Passed(trouble) => {
+                let modified = if trouble.passes { i64::MIN } else { found.modified };
+                self.tables.replace(&entry(Some(&trouble.reason), modified), None)?;
+                report.passed.push((found.path.clone(), trouble.reason.clone()));
             }
             Outcome::Gone if was_known => {
                 self.tables.remove(&found.path)?;
@@ -292,3 +301,7 @@ fn relative_prefix(root: &Path, folder: &Path) -> String {
         Some(name) => name.to_owned(),
     }
 }
+
+#[cfg(test)]
+#[path = "indexing_tests.rs"]
+mod tests;

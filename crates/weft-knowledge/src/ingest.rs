@@ -6,12 +6,16 @@
 use std::io::Read as _;
 use std::path::Path;
 
+use weft_tool::reading::PdfError;
+
 use crate::chunk::{Domain, Language};
 use crate::parsed::Parsed;
 use crate::{code, documents, language};
 
 /// Source files beyond this are written by programs.
 const LARGEST_TEXT: u64 = 1024 * 1024;
+/// Books and standards are longer than any source file.
+const LARGEST_PROSE: u64 = 16 * 1024 * 1024;
 /// Documents carry pictures and fonts.
 const LARGEST_DOCUMENT: u64 = 50 * 1024 * 1024;
 /// Where this many bytes stand in one line on average, no person wrote it.
@@ -39,15 +43,41 @@ pub(crate) enum Outcome {
     /// The same bytes as before.
     Same,
     Parsed(Box<Parsed>),
-    /// Why it is not searched, to be put after "the file".
-    Passed(String),
+    Passed(Trouble),
     /// It went away meanwhile.
     Gone,
 }
 
+/// Why a file is not searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    /// To be put after "the file".
+    pub reason: String,
+    /// The file itself may be fine, so that it is tried again however it looks.
+    pub passes: bool,
+}
+
+impl Trouble {
+    pub(crate) fn lasting(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), passes: false }
+    }
+
+    fn passing(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), passes: true }
+    }
+}
+
+impl From<PdfError> for Trouble {
+    fn from(error: PdfError) -> Self {
+        Self { passes: matches!(error, PdfError::NotNow(_)), reason: error.to_string() }
+    }
+}
+
 impl Read {
-    fn passed(domain: Domain, hash: Option<Vec<u8>>, reason: impl Into<String>) -> Self {
-        Self { domain, hash, outcome: Outcome::Passed(reason.into()) }
+    fn passed(domain: Domain, hash: Option<Vec<u8>>, trouble: Trouble) -> Self {
+        // By its hash a file would be taken for read.
+        let hash = hash.filter(|_| !trouble.passes);
+        Self { domain, hash, outcome: Outcome::Passed(trouble) }
     }
 }
 
@@ -56,22 +86,26 @@ pub(crate) fn read(root: &Path, found: &Found, known: Option<&[u8]>) -> Read {
     let guess = language::of(&found.path, b"");
     let domain = language::domain(guess);
     if weft_tool::reading::is_secret(Path::new(&found.path)) {
-        return Read::passed(domain, None, "may hold secrets and is not searched");
+        return Read::passed(domain, None, Trouble::lasting("may hold secrets and is not searched"));
     }
-    let is_archive = matches!(guess, Some(Language::Pdf | Language::Docx));
-    let limit = if is_archive { LARGEST_DOCUMENT } else { LARGEST_TEXT };
+    let limit = match (guess, domain) {
+        (Some(Language::Pdf | Language::Docx), _) => LARGEST_DOCUMENT,
+        (_, Domain::Documents) => LARGEST_PROSE,
+        _ => LARGEST_TEXT,
+    };
+    let too_large = || Trouble::lasting(format!("is larger than {} MB", limit / (1024 * 1024)));
     if found.size > limit {
-        return Read::passed(domain, None, format!("is larger than {} MB", limit / (1024 * 1024)));
+        return Read::passed(domain, None, too_large());
     }
     let bytes = match bytes_of(root, &found.path, limit) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Read { domain, hash: None, outcome: Outcome::Gone };
         }
-        Err(error) => return Read::passed(domain, None, format!("cannot be read: {error}")),
+        Err(error) => return Read::passed(domain, None, Trouble::passing(format!("cannot be read: {error}"))),
     };
     if bytes.len() as u64 > limit {
-        return Read::passed(domain, None, format!("is larger than {} MB", limit / (1024 * 1024)));
+        return Read::passed(domain, None, too_large());
     }
     let hash = ring::digest::digest(&ring::digest::SHA256, &bytes).as_ref().to_vec();
     if known == Some(hash.as_slice()) {
@@ -79,9 +113,11 @@ pub(crate) fn read(root: &Path, found: &Found, known: Option<&[u8]>) -> Read {
     }
     let language = guess.or_else(|| language::of(&found.path, &bytes));
     let domain = language::domain(language);
-    match take_apart(&found.path, language, bytes) {
+    // A reader that gives up on one file must not take the others with it.
+    let taken = std::panic::catch_unwind(|| take_apart(&found.path, language, bytes));
+    match taken.unwrap_or(Err(Trouble::lasting("could not be taken apart"))) {
         Ok(parsed) => Read { domain, hash: Some(hash), outcome: Outcome::Parsed(Box::new(parsed)) },
-        Err(reason) => Read::passed(domain, Some(hash), reason),
+        Err(trouble) => Read::passed(domain, Some(hash), trouble),
     }
 }
 
@@ -93,7 +129,7 @@ pub(crate) fn hash_of(root: &Path, path: &str) -> Option<Vec<u8>> {
 
 /// The text of a file that people read line by line.
 pub(crate) fn text_of(root: &Path, path: &str) -> std::io::Result<String> {
-    let bytes = decoded(bytes_of(root, path, LARGEST_TEXT)?).map_err(std::io::Error::other)?;
+    let bytes = decoded(bytes_of(root, path, LARGEST_PROSE)?).map_err(std::io::Error::other)?;
     Ok(as_text(bytes))
 }
 
@@ -105,14 +141,14 @@ fn bytes_of(root: &Path, path: &str, limit: u64) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn take_apart(path: &str, language: Option<Language>, bytes: Vec<u8>) -> Result<Parsed, String> {
+fn take_apart(path: &str, language: Option<Language>, bytes: Vec<u8>) -> Result<Parsed, Trouble> {
     if let Some(language @ (Language::Pdf | Language::Docx)) = language {
         return documents::parse(path, language, bytes).map(hide_secrets);
     }
-    let bytes = decoded(bytes)?;
-    let text = as_text(bytes);
+    let text = as_text(decoded(bytes).map_err(Trouble::lasting)?);
+    let language = cpp_header(path, &text).or(language);
     if let Some(reason) = made_by_a_program(path, language, &text) {
-        return Err(reason.to_owned());
+        return Err(Trouble::lasting(reason));
     }
     let mut text = text;
     weft_core::secret::redact(&mut text);
@@ -120,6 +156,17 @@ fn take_apart(path: &str, language: Option<Language>, bytes: Vec<u8>) -> Result<
         (Some(language), Domain::Documents) => documents::parse(path, language, text.into_bytes()),
         (language, _) => Ok(code::parse(path, language, &text)),
     }
+}
+
+/// Headers of both languages are called `.h`; what only C++ has tells them apart.
+fn cpp_header(path: &str, text: &str) -> Option<Language> {
+    let is_cpp = |line: &str| {
+        let line = line.trim_start();
+        ["class ", "namespace ", "template<", "template <", "public:", "private:", "protected:", "using "]
+            .iter()
+            .any(|mark| line.starts_with(mark))
+    };
+    (path.ends_with(".h") && text.lines().any(is_cpp)).then_some(Language::Cpp)
 }
 
 /// What is no UTF-8 is most often the Western encoding of old, of which every byte is a letter; both may

@@ -9,7 +9,7 @@ fn read_bytes(name: &str, bytes: &[u8]) -> Read {
 
 fn reason(name: &str, bytes: &[u8]) -> String {
     match read_bytes(name, bytes).outcome {
-        Outcome::Passed(reason) => reason,
+        Outcome::Passed(trouble) => trouble.reason,
         _ => "taken".to_owned(),
     }
 }
@@ -31,6 +31,36 @@ fn what_nobody_wrote_is_passed_over() {
     assert_eq!(reason(".env", b"A=b"), "may hold secrets and is not searched");
     assert_eq!(reason("big.rs", &vec![b'a'; 2 * 1024 * 1024]), "is larger than 1 MB");
     assert!(reason("a.pdf", b"%PDF-1.7 nope").starts_with("is damaged"));
+}
+
+#[test]
+fn headers_are_of_the_language_they_show() {
+    let of = |text: &[u8]| match read_bytes("a.h", text).outcome {
+        Outcome::Parsed(parsed) => parsed.language,
+        _ => None,
+    };
+    assert_eq!(of(b"#pragma once\nnamespace shop {\nclass Cart { public: int total(); };\n}\n"), Some(Language::Cpp));
+    assert_eq!(
+        of(b"#pragma once\nstruct cart { int total; };\nint total(struct cart *class_of);\n"),
+        Some(Language::C)
+    );
+}
+
+#[test]
+fn front_matter_is_no_heading() {
+    let Outcome::Parsed(parsed) =
+        read_bytes("SKILL.md", b"---\nname: releases\n---\n\n# Making releases\n\nTag it.\n").outcome
+    else {
+        panic!("not taken")
+    };
+    assert_eq!(parsed.nodes[0].doc, "Making releases");
+    assert!(parsed.pieces.iter().any(|piece| piece.text.contains("name: releases")), "but it is found");
+}
+
+#[test]
+fn long_prose_is_read_whole() {
+    let line = "The parcel is sent when the clerk has signed the form and not before that.\n\n";
+    assert!(text("handbook.md", line.repeat(20_000).as_bytes()).len() > 1_400_000);
 }
 
 #[test]

@@ -17,11 +17,13 @@ use crate::error::KnowledgeError;
 use crate::indexing::{Progress, Run};
 use crate::search::cache::Cache;
 use crate::tables::{Counts, OnTheWay, Tables};
-use crate::text::TextIndex;
+use crate::text::{TextError, TextIndex};
 use crate::vector::{VectorError, VectorIndex};
 
 /// How many chunks are brought into the indexes at a time.
 const BATCH: usize = 512;
+/// So many texts a slow model of this machine reads in passing: somebody waits for it.
+const IN_PASSING: u64 = 32;
 
 /// Where indexes are made anew beside those that serve.
 const ASIDE: &str = "anew";
@@ -158,16 +160,33 @@ impl Knowledge {
                 aside.display()
             ));
         }
-        let (embedder, without_model) = places.wanted()?;
+        // Words are found without a model too.
+        let (embedder, without_model) = match places.wanted() {
+            Ok(wanted) => wanted,
+            Err(error) => {
+                notices.push(error.to_string());
+                let made = VectorIndex::made_by(&folder.join(VECTORS));
+                let made = made.map(|(name, dimension)| embed::of_name(&places.models, &name, dimension));
+                (made.unwrap_or_else(|| Arc::new(embed::Hashed)), None)
+            }
+        };
         crate::renewal::finish_swap(&folder);
         let (text, vectors, embedder, wanted) = match open_serving(&folder, &places.models, embedder.clone()) {
             Ok(serving) => serving,
-            Err(_) => {
+            // What is not damaged stays, as does what a newer Weft wrote or the disk does not give out just now.
+            Err(error @ (KnowledgeError::Text(_) | KnowledgeError::Vector(_))) => {
                 // Somebody who is at it already would be disturbed.
                 let _lock = WriteLock::take(&folder)?;
-                let (text, vectors) = anew(&folder, embedder.as_ref())?;
-                (text, vectors, embedder, None)
+                clear(&folder.join(if matches!(error, KnowledgeError::Text(_)) { "text" } else { VECTORS }))?;
+                match open_serving(&folder, &places.models, embedder.clone()) {
+                    Err(KnowledgeError::Text(_) | KnowledgeError::Vector(_)) => {
+                        let (text, vectors) = anew(&folder, embedder.as_ref())?;
+                        (text, vectors, embedder, None)
+                    }
+                    mended => mended?,
+                }
             }
+            Err(error) => return Err(error),
         };
         if let Some(wanted) = &wanted {
             notices.push(format!(
@@ -228,8 +247,8 @@ impl Knowledge {
     pub fn rebuild_with(&mut self, run: Run<'_>) -> Result<(), KnowledgeError> {
         let lock = self.lock()?;
         let embedder = self.wanted.as_ref().unwrap_or(&self.embedder).clone();
-        // Vectors from elsewhere have been paid for: those that are sound stay.
-        let keep = embedder.is_far();
+        // Vectors that took long, or were paid for: those that are sound stay.
+        let keep = embedder.is_slow();
         let aside = self.folder.join(ASIDE);
         clear(&aside)?;
         let (text, vectors) = open_indexes(&aside, embedder.as_ref())?;
@@ -262,7 +281,7 @@ impl Knowledge {
             self.text = open_text(&self.folder)?;
             drop(lock);
             clear(&aside)?;
-            return self.mend_far(run);
+            return self.mend_vectors(run);
         }
         self.wanted = None;
         self.reopen()?;
@@ -337,14 +356,15 @@ impl Knowledge {
             Ok((of_text.unwrap_or(0), knowledge.vectors.mark().unwrap_or(0)))
         };
         let (mut of_text, mut of_vectors) = mark(self)?;
-        // What is sent elsewhere is not sent in passing: see `renewal`.
-        let far = self.embedder.is_far();
         // An index that is ahead has seen transactions that a crash of the machine took back.
         if of_text > now || of_vectors > now {
             self.begin_anew(true)?;
             (of_text, of_vectors) = (0, 0);
         }
-        let from = if far { of_text } else { of_text.min(of_vectors) };
+        // What is sent elsewhere is not sent in passing, and what takes long is not done so: see `renewal`.
+        let slow = self.embedder.is_slow();
+        let later = slow && (self.embedder.is_far() || self.tables.chunks_since(of_vectors)? > IN_PASSING);
+        let from = if later { of_text } else { of_text.min(of_vectors) };
         if from == now {
             return Ok(true);
         }
@@ -353,7 +373,7 @@ impl Knowledge {
         let mut writer = self.text.begin(self.tables.chunks_since(from)?).map_err(text_error)?;
         for id in self.tables.chunks_gone(from, now)? {
             writer.delete(id);
-            if !far {
+            if !later {
                 self.vectors.remove(id);
             }
         }
@@ -373,7 +393,7 @@ impl Knowledge {
                     writer.add(chunk).map_err(text_error)?;
                 }
             }
-            if of_vectors < now && !far {
+            if of_vectors < now && !later {
                 // The same number is the same text, and so the same vector.
                 batch.retain(|chunk| of_vectors == 0 || !self.vectors.contains(chunk.id));
                 for (chunk, vector) in batch.iter().zip(embedded(self.embedder.as_ref(), &batch)?) {
@@ -387,13 +407,13 @@ impl Knowledge {
         // Both wait for the disk, and neither for the other.
         let vectors = &mut self.vectors;
         std::thread::scope(|scope| {
-            let kept = (!far).then(|| scope.spawn(|| vectors.commit(now)));
+            let kept = (!later).then(|| scope.spawn(|| vectors.commit(now)));
             writer.commit(now).and_then(|()| writer.finish()).map_err(text_error)?;
             let kept = kept.map(|kept| kept.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             kept.transpose().map_err(vector_error)
         })?;
         self.text.refresh().map_err(text_error)?;
-        if !far {
+        if !later {
             self.tables.forget_gone(now)?;
         }
         Ok(true)
@@ -448,12 +468,25 @@ fn real(root: &Path) -> Result<PathBuf, KnowledgeError> {
 }
 
 fn open_text(folder: &Path) -> Result<TextIndex, KnowledgeError> {
-    TextIndex::open(&folder.join("text")).map_err(|error| KnowledgeError::Text(error.to_string()))
+    TextIndex::open(&folder.join("text")).map_err(|error| match error {
+        TextError::Newer { found, known } => KnowledgeError::Newer { found, known },
+        TextError::Io(detail) => KnowledgeError::Io { action: "opening the full text".to_owned(), detail },
+        error => KnowledgeError::Text(error.to_string()),
+    })
+}
+
+fn unopened(error: VectorError) -> KnowledgeError {
+    match error {
+        VectorError::Newer { found, known } => KnowledgeError::Newer { found, known },
+        VectorError::Io(error) => {
+            KnowledgeError::Io { action: "opening the vectors".to_owned(), detail: error.to_string() }
+        }
+        error => KnowledgeError::Vector(error.to_string()),
+    }
 }
 
 fn open_indexes(folder: &Path, embedder: &dyn Embedder) -> Result<(TextIndex, VectorIndex), KnowledgeError> {
-    let vectors = VectorIndex::open(&folder.join(VECTORS), embedder.dimension(), embedder.name())
-        .map_err(|error| KnowledgeError::Vector(error.to_string()))?;
+    let vectors = VectorIndex::open(&folder.join(VECTORS), embedder.dimension(), embedder.name()).map_err(unopened)?;
     Ok((open_text(folder)?, vectors))
 }
 
@@ -461,19 +494,18 @@ type Serving = (TextIndex, VectorIndex, Arc<dyn Embedder>, Option<Arc<dyn Embedd
 
 /// Both indexes, with what made the vectors; and what is to make them, where that is another one.
 fn open_serving(folder: &Path, models: &Path, wanted: Arc<dyn Embedder>) -> Result<Serving, KnowledgeError> {
-    let failed = |error: VectorError| KnowledgeError::Vector(error.to_string());
     let at = folder.join(VECTORS);
     match VectorIndex::open(&at, wanted.dimension(), wanted.name()) {
         Ok(vectors) => Ok((open_text(folder)?, vectors, wanted, None)),
         Err(VectorError::OtherModel { found, found_dimension, wanted: name }) => {
-            let vectors = VectorIndex::open(&at, found_dimension, &found).map_err(failed)?;
+            let vectors = VectorIndex::open(&at, found_dimension, &found).map_err(unopened)?;
             if vectors.is_empty() {
-                return Err(failed(VectorError::OtherModel { found, found_dimension, wanted: name }));
+                return Err(unopened(VectorError::OtherModel { found, found_dimension, wanted: name }));
             }
             let embedder = embed::of_name(models, &found, found_dimension);
             Ok((open_text(folder)?, vectors, embedder, Some(wanted)))
         }
-        Err(error) => Err(failed(error)),
+        Err(error) => Err(unopened(error)),
     }
 }
 

@@ -11,6 +11,8 @@ pub struct Parsed {
     pub nodes: Vec<Node>,
     pub edges: Vec<Edge>,
     pub pieces: Vec<Piece>,
+    /// How much of the file this is, where it is not all: "only its first 300 pages".
+    pub cut: Option<String>,
 }
 
 /// A symbol, section or paragraph.
@@ -77,7 +79,7 @@ pub struct Piece {
 
 impl Parsed {
     pub fn new(domain: Domain, language: Option<Language>, file: Node) -> Self {
-        Self { domain, language, nodes: vec![file], edges: Vec::new(), pieces: Vec::new() }
+        Self { domain, language, nodes: vec![file], edges: Vec::new(), pieces: Vec::new(), cut: None }
     }
 
     /// Names around the children of a node.

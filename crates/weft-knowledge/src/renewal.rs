@@ -1,11 +1,13 @@
-//! Vectors that take long to make: all of them anew for another model, and those of a model elsewhere.
+//! Vectors that take long to make: all of them anew for another model, those of a model elsewhere, and many
+//! at once of an encoder of this machine.
 //!
 //! A renewal makes its vectors beside those that serve and puts them in their place when they are
 //! whole. What was made stays when it is stopped, killed or refused half-way: the next run goes on with
 //! the rest, so that nothing is sent, or paid for, twice. Nobody is kept from writing meanwhile.
 //!
 //! A model elsewhere is asked only by whoever takes in files or renews, never in passing by somebody
-//! who opens or searches; what has no vector yet is found by its words.
+//! who opens or searches, and an encoder in passing for a few texts only; what has no vector yet is found by
+//! its words.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +23,7 @@ use crate::vector::{IdSet, VectorError, VectorIndex};
 
 /// How many pieces of text are made vectors at a time; what was made before is not lost.
 const FAR_BATCH: usize = 128;
+const SLOW_BATCH: usize = 32;
 const NEAR_BATCH: usize = 2_048;
 /// Where new vectors are made.
 const RENEWED: &str = "renewed";
@@ -82,10 +85,10 @@ impl Knowledge {
         Ok(true)
     }
 
-    /// Brings the vectors of a model elsewhere up to the tables. Others are by then.
-    pub(crate) fn catch_up_far(&mut self, _lock: &WriteLock, run: Run<'_>) -> Result<(), KnowledgeError> {
+    /// Brings the vectors of a slow model up to the tables. Others are by then.
+    pub(crate) fn catch_up_slow(&mut self, _lock: &WriteLock, run: Run<'_>) -> Result<(), KnowledgeError> {
         let (now, from) = (self.tables.generation()?, self.vectors.mark().unwrap_or(0));
-        if !self.embedder.is_far() || from == now {
+        if !self.embedder.is_slow() || from == now {
             return Ok(());
         }
         for id in self.tables.chunks_gone(from, now)? {
@@ -104,8 +107,8 @@ impl Knowledge {
         Ok(())
     }
 
-    /// What a rebuild does with vectors from elsewhere: those that are sound stay.
-    pub(crate) fn mend_far(&mut self, run: Run<'_>) -> Result<(), KnowledgeError> {
+    /// What a rebuild does with vectors of a slow model: those that are sound stay.
+    pub(crate) fn mend_vectors(&mut self, run: Run<'_>) -> Result<(), KnowledgeError> {
         if self.wanted.is_some() {
             return self.renew(run).map(drop);
         }
@@ -114,7 +117,7 @@ impl Knowledge {
             clear(&self.folder.join(VECTORS))?;
             self.reopen()?;
         }
-        self.catch_up_far(&lock, run)
+        self.catch_up_slow(&lock, run)
     }
 
     /// Makes the vectors that are missing, batch by batch, each kept as it comes. Says whether it came to
@@ -129,7 +132,11 @@ impl Knowledge {
     ) -> Result<bool, KnowledgeError> {
         let now = self.tables.generation()?;
         let of = usize::try_from(self.tables.counts()?.chunks).unwrap_or(usize::MAX);
-        let size = if embedder.is_far() { FAR_BATCH } else { NEAR_BATCH };
+        let size = match (embedder.is_far(), embedder.is_slow()) {
+            (true, _) => FAR_BATCH,
+            (false, true) => SLOW_BATCH,
+            (false, false) => NEAR_BATCH,
+        };
         let mut on = OnTheWay::from(from);
         loop {
             let mut batch = self.tables.chunks_made(&mut on, now, size)?;

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -28,6 +29,8 @@ pub struct Shelf {
     open: Mutex<HashMap<PathBuf, Held>>,
     work: Mutex<HashMap<PathBuf, Works>>,
     memory: OnceLock<Arc<dyn Memory>>,
+    /// When the past of a folder was last looked at in passing.
+    remembered: Mutex<HashMap<PathBuf, i64>>,
 }
 
 /// One folder's knowledge, and the file it was opened from: another file means that it was made anew.
@@ -104,7 +107,14 @@ impl Work {
 
 impl Shelf {
     pub fn new(places: Places, now: Now) -> Self {
-        Self { places, now, open: Mutex::default(), work: Mutex::default(), memory: OnceLock::new() }
+        Self {
+            places,
+            now,
+            open: Mutex::default(),
+            work: Mutex::default(),
+            memory: OnceLock::new(),
+            remembered: Mutex::default(),
+        }
     }
 
     /// Where sessions are read from. Without it there is no history.
@@ -122,7 +132,26 @@ impl Shelf {
         let Some(memory) = self.memory.get() else { return Ok(()) };
         let root = Knowledge::root_around(&self.places, folder)?;
         // With a handle of its own, as all that writes.
-        Knowledge::open(&self.places, &root)?.remember(&**memory, self.now()).map(drop)
+        match Knowledge::open(&self.places, &root)?.remember(&**memory, self.now()) {
+            // While somebody else writes, what is known already serves.
+            Ok(_) | Err(KnowledgeError::Busy) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same beside whatever else is done, and not more often than every few seconds.
+    pub fn remember_soon(self: &Arc<Self>, folder: &Path) {
+        const SELDOM_MS: i64 = 5_000;
+        let now = self.now();
+        let mut lately = locked(&self.remembered);
+        if lately.get(folder).is_some_and(|at| (now - at).abs() < SELDOM_MS) {
+            return;
+        }
+        lately.insert(folder.to_owned(), now);
+        drop(lately);
+        let (shelf, folder) = (Arc::clone(self), folder.to_owned());
+        // Somebody who writes just now does it too, and where nothing is known there is nothing to do.
+        let _ = std::thread::Builder::new().name("remember".to_owned()).spawn(move || shelf.remember(&folder).ok());
     }
 
     /// Looks for what contradicts each other, and says how many conflicts are new. Blocks.
@@ -258,8 +287,8 @@ impl Shelf {
         let own = Arc::clone(&work);
         let thread = std::thread::Builder::new().name("knowledge".to_owned());
         let spawned = thread.spawn(move || {
-            let result = deed(&own);
-            own.end(result);
+            let result = catch_unwind(AssertUnwindSafe(|| deed(&own)));
+            own.end(result.unwrap_or(Err(KnowledgeError::GaveUp)));
         });
         spawned.map_err(|error| KnowledgeError::Io {
             action: "starting a thread".to_owned(),
@@ -284,3 +313,7 @@ impl Drop for Shelf {
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+#[path = "shelf_tests.rs"]
+mod tests;

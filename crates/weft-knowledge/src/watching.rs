@@ -1,15 +1,16 @@
 //! Taking in changes as they are made. Changes that come within a moment are one batch, so that a
 //! switch of branches is one update; renames are what went and what came.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use notify::{EventKind, RecursiveMode, Watcher as _};
+use notify::{EventKind, RecursiveMode};
 
 use crate::error::KnowledgeError;
+use crate::find;
 use crate::indexing::{Report, Run};
 use crate::knowledge::Knowledge;
 
@@ -40,54 +41,69 @@ impl Knowledge {
             detail: error.to_string(),
         };
         let mut watcher = notify::recommended_watcher(send).map_err(failed)?;
-        watcher.watch(&self.root, RecursiveMode::Recursive).map_err(failed)?;
+        let mut watched: HashSet<PathBuf> = HashSet::new();
         // What changed before the watch began.
-        self.batch(None, stop, clock, told)?;
+        let mut batch = Batch { everything: true, ..Batch::default() };
         while !stop.load(Ordering::Relaxed) {
-            let mut batch = Batch::default();
+            if batch.everything {
+                // Folders that came are watched before they are looked into, so that nothing falls in between.
+                for folder in find::folders(&self.root) {
+                    if !watched.contains(&folder) && watch(&mut watcher, &folder).map_err(failed)? {
+                        watched.insert(folder);
+                    }
+                }
+            }
+            // Where another process writes, the same is tried again until it has gone in.
+            if !batch.is_empty() && self.take_in_batch(&batch, stop, clock, told)? {
+                batch = Batch::default();
+            }
             match receiver.recv_timeout(LOOK) {
-                Ok(event) => batch.add(&self.root, event),
+                Ok(event) => batch.add(&self.root, event, &mut watched),
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let begun = Instant::now();
             while begun.elapsed() < LONGEST_BATCH {
                 match receiver.recv_timeout(QUIET) {
-                    Ok(event) => batch.add(&self.root, event),
+                    Ok(event) => batch.add(&self.root, event, &mut watched),
                     Err(_) => break,
                 }
-            }
-            if batch.everything || batch.paths.len() > MANY {
-                self.batch(None, stop, clock, told)?;
-            } else if !batch.paths.is_empty() {
-                self.batch(Some(batch.paths), stop, clock, told)?;
             }
         }
         Ok(())
     }
 
-    fn batch(
+    /// Whether it went in: not while somebody else writes.
+    fn take_in_batch(
         &mut self,
-        paths: Option<BTreeSet<PathBuf>>,
+        batch: &Batch,
         stop: &AtomicBool,
         clock: &dyn Fn() -> i64,
         told: &mut dyn FnMut(&Report),
-    ) -> Result<(), KnowledgeError> {
+    ) -> Result<bool, KnowledgeError> {
         let run = Run { now: clock(), stop, tell: &mut |_| {} };
-        let report = match paths {
-            Some(paths) => {
-                let paths = crate::find::wanted(&self.root, paths);
-                self.update(&paths, run)
-            }
-            None => self.index(None, run),
+        let report = if batch.everything || batch.paths.len() > MANY {
+            self.index(None, run)
+        } else {
+            let paths = find::wanted(&self.root, batch.paths.clone());
+            self.update(&paths, run)
         };
         match report {
             Ok(report) => told(&report),
-            // Another process is writing: it takes in the same changes, or the next batch does.
-            Err(KnowledgeError::Busy) => {}
+            Err(KnowledgeError::Busy) => return Ok(false),
             Err(error) => return Err(error),
         }
-        Ok(())
+        Ok(true)
+    }
+}
+
+/// Watches one folder, without those in it: what builds and packages fill is not worth watching, and
+/// there are only so many watches. Nothing for a folder that is gone by now.
+fn watch(watcher: &mut impl notify::Watcher, folder: &Path) -> notify::Result<bool> {
+    match watcher.watch(folder, RecursiveMode::NonRecursive) {
+        Ok(()) => Ok(true),
+        Err(error) if matches!(error.kind, notify::ErrorKind::PathNotFound) || !folder.is_dir() => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -99,7 +115,11 @@ struct Batch {
 }
 
 impl Batch {
-    fn add(&mut self, root: &Path, event: notify::Result<notify::Event>) {
+    fn is_empty(&self) -> bool {
+        !self.everything && self.paths.is_empty()
+    }
+
+    fn add(&mut self, root: &Path, event: notify::Result<notify::Event>, watched: &mut HashSet<PathBuf>) {
         let Ok(event) = event else {
             self.everything = true;
             return;
@@ -110,13 +130,22 @@ impl Batch {
         }
         for path in event.paths {
             let inside = path.strip_prefix(root).unwrap_or(&path);
-            if inside.components().any(|part| part.as_os_str() == ".git") {
+            if inside.components().any(|part| find::is_passed(part.as_os_str().to_str())) {
                 continue;
             }
             let name = path.file_name().unwrap_or_default();
+            // A folder of that name is another one than before: the watch on the old one went with it.
+            let is_folder = path.is_dir() || watched.contains(&path);
+            if is_folder && inside != Path::new("") {
+                watched.retain(|folder| !folder.starts_with(&path));
+            }
             // What is ignored, or a folder that came or went whole: looking at everything settles it.
-            self.everything |= name == ".gitignore" || name == ".ignore" || path.is_dir();
+            self.everything |= name == ".gitignore" || name == ".ignore" || is_folder;
             self.paths.insert(path);
         }
     }
 }
+
+#[cfg(test)]
+#[path = "watching_tests.rs"]
+mod tests;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use weft_tool::{Context, Finished, Need, Permit, Policy, Tool};
+use weft_tool::{Context, Finished, Need, Permit, Policy, Tool, outside};
 
 use crate::client::host::Caller;
 use crate::client::http;
@@ -188,7 +188,11 @@ impl Tool for ApiTool {
         Box::pin(async move {
             let summary = self.summary(&input, &context.workspace);
             match self.send(context, input).await {
-                Ok(text) => Finished::ok(text, summary),
+                // What an API says is data, whatever it says.
+                Ok(text) => {
+                    let origin = format!("the API {}", self.source.config.name);
+                    Finished::ok(outside::quoted(&origin, &text), summary)
+                }
                 Err(text) => Finished::failed(text, summary),
             }
         })

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
-use weft_tool::{Context, Finished, Need, Permit, Policy, Tool};
+use weft_tool::{Context, Finished, Need, Permit, Policy, Tool, outside};
 
 use crate::client::host::Caller;
 use crate::client::{Call, SourceError};
@@ -117,7 +117,6 @@ impl Tool for McpTool {
         if self.only_reads { Vec::new() } else { vec![Need::Use(self.name.clone())] }
     }
 
-    /// The source knows its schema best; only what no schema allows is refused here.
     fn accept(&self, input: &Value) -> Result<Value, String> {
         accept(&self.schema, input)
     }
@@ -134,20 +133,21 @@ impl Tool for McpTool {
     fn run<'a>(&'a self, _: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
         Box::pin(async move {
             let summary = self.summary(&input, &context.workspace);
-            finished(Box::pin(self.call(context, input)).await, context, summary)
+            finished(&self.source, Box::pin(self.call(context, input)).await, context, summary)
         })
     }
 }
 
-fn finished(result: Result<String, String>, context: &Context, summary: String) -> Finished {
+/// What a source says is data, whatever it says.
+fn finished(source: &Source, result: Result<String, String>, context: &Context, summary: String) -> Finished {
     match result {
-        Ok(text) => Finished::ok(text, summary),
+        Ok(text) => Finished::ok(outside::quoted(&format!("the source {}", source.config.name), &text), summary),
         Err(text) if context.cancel.is_cancelled() => Finished::interrupted(text, summary),
         Err(text) => Finished::failed(text, summary),
     }
 }
 
-/// A model's arguments as an object with everything that is required.
+/// A model's arguments as an object that fits the schema.
 fn accept(schema: &Value, input: &Value) -> Result<Value, String> {
     let input = match input {
         Value::Null => Value::Object(Map::new()),
@@ -160,11 +160,22 @@ fn accept(schema: &Value, input: &Value) -> Result<Value, String> {
             return Err("The arguments must be a JSON object.".to_owned());
         }
     };
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    match required.into_iter().find(|name| input.get(name).is_none()) {
-        Some(missing) => Err(format!("The field `{}` is missing.", naming::clean(missing, 60))),
-        None => Ok(input),
+    let input = without_nothing(schema, input);
+    unwrap::fits(schema, &input, "the object of arguments")
+        .map_err(|reason| format!("The arguments do not fit the tool's schema: {reason}. Send the call again."))?;
+    Ok(input)
+}
+
+/// Models write `null` for what they leave out.
+fn without_nothing(schema: &Value, mut input: Value) -> Value {
+    let allows = |name: &str| {
+        let kind = schema.get("properties").and_then(|properties| properties.get(name)?.get("type"));
+        kind.is_none_or(|kind| kind == "null" || kind.as_array().is_some_and(|kinds| kinds.contains(&json!("null"))))
+    };
+    if let Value::Object(fields) = &mut input {
+        fields.retain(|name, value| !value.is_null() || allows(name));
     }
+    input
 }
 
 /// Providers insist on an object.
@@ -203,17 +214,22 @@ impl ResourceTool {
         let connection = connection.ok_or("Stopped before it began. Nothing was done.")?.map_err(said)?;
         let reading = async {
             let Some(uri) = input.get("uri").and_then(Value::as_str) else {
-                let lines = connection.resources().await.map_err(said)?.into_iter().map(|resource| {
-                    let description = resource.description.as_deref().unwrap_or_default();
-                    naming::clean(&format!("{} {}: {description}", resource.uri, resource.name), 300)
-                });
-                return Ok(lines.collect::<Vec<_>>().join("\n"));
+                let line = |uri: &str, name: &str, description: Option<&str>| {
+                    naming::clean(&format!("{uri} {name}: {}", description.unwrap_or_default()), 300)
+                };
+                let listed = connection.resources().await.map_err(said)?.into_iter();
+                let listed = listed.map(|one| line(&one.uri, &one.name, one.description.as_deref()));
+                // Few sources have any, and not all that have none say so.
+                let templates = connection.templates().await.unwrap_or_default().into_iter();
+                let templates = templates.map(|one| line(&one.uri_template, &one.name, one.description.as_deref()));
+                return Ok(listed.chain(templates).collect::<Vec<_>>().join("\n"));
             };
             let contents = connection.read_resource(uri).await.map_err(said)?.contents;
             Ok(contents.iter().map(unwrap::resource).collect::<Vec<_>>().join("\n"))
         };
         let read = Box::pin(context.cancel.run_until_cancelled(reading)).await;
         let mut text: String = read.unwrap_or_else(|| Err("Stopped.".to_owned()))?;
+        connection.redaction.scrub(&mut text);
         let kept = self.source.limits().kept_bytes;
         if text.len() > kept {
             text = text.chars().take(kept / 4).collect::<String>() + "\n[The rest was left out: it is too long.]";
@@ -254,7 +270,7 @@ impl Tool for ResourceTool {
     fn run<'a>(&'a self, _: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
         Box::pin(async move {
             let summary = self.summary(&input, &context.workspace);
-            finished(Box::pin(self.read(context, input)).await, context, summary)
+            finished(&self.source, Box::pin(self.read(context, input)).await, context, summary)
         })
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use weft_core::SessionId;
-use weft_tool::Sandbox;
 use weft_tool::sandbox::{Domain, Fence, Network, Plan};
+use weft_tool::{Rules, Sandbox};
 
 use crate::config::{Origin, SourceConfig};
 
@@ -89,6 +89,19 @@ pub fn fence(
             let why = sandbox.support().notice(sandbox.settings().mode);
             Err(without(why.as_deref().unwrap_or("None can be made."), config))
         }
+    }
+}
+
+/// The rules that a process is held to, as they are now.
+pub fn rules(
+    config: &SourceConfig,
+    confinement: &Confinement,
+    fencing: Option<&Fencing>,
+    workspace: &Path,
+) -> Option<Rules> {
+    match (confinement, fencing) {
+        (Confinement::Sandboxed { network }, Some(fencing)) => Some(fencing(&config.name, network).rules_in(workspace)),
+        (Confinement::Sandboxed { .. } | Confinement::Free, _) => None,
     }
 }
 

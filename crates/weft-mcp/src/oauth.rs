@@ -9,6 +9,7 @@ use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationRequest, CredentialStore, OAuthClientConfig, OAuthState,
     StoredCredentials,
 };
+use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -37,9 +38,24 @@ pub enum LoginError {
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
 const LARGEST_REQUEST: usize = 16 * 1024;
 
+/// The tokens of a source, for the address that they were made for: another source of the same name, such
+/// as a project's, must not be sent them.
 struct Kept {
     source: String,
+    url: String,
     tokens: Arc<dyn Tokens>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Bound<Credentials> {
+    url: String,
+    credentials: Credentials,
+}
+
+impl Kept {
+    fn new(source: &str, url: &url::Url, tokens: Arc<dyn Tokens>) -> Self {
+        Self { source: source.to_owned(), url: url.to_string(), tokens }
+    }
 }
 
 #[async_trait]
@@ -47,12 +63,13 @@ impl CredentialStore for Kept {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
         let text = self.tokens.load(&self.source).map_err(AuthError::CredentialStoreError)?;
         // What cannot be read is as good as nothing: the person signs in again.
-        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+        let bound: Option<Bound<StoredCredentials>> = text.and_then(|text| serde_json::from_str(&text).ok());
+        Ok(bound.filter(|bound| bound.url == self.url).map(|bound| bound.credentials))
     }
 
     async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        let text =
-            serde_json::to_string(&credentials).map_err(|error| AuthError::CredentialStoreError(error.to_string()))?;
+        let bound = Bound { url: self.url.clone(), credentials };
+        let text = serde_json::to_string(&bound).map_err(|error| AuthError::CredentialStoreError(error.to_string()))?;
         self.tokens.save(&self.source, &text).map_err(AuthError::CredentialStoreError)
     }
 
@@ -85,7 +102,7 @@ pub async fn manager(
     let said = |error: AuthError| error.to_string();
     install_tls();
     let mut manager = AuthorizationManager::new(url.as_str()).await.map_err(said)?;
-    manager.set_credential_store(Kept { source: source.to_owned(), tokens });
+    manager.set_credential_store(Kept::new(source, url, tokens));
     // Without a way to the sign-in server the request still goes out, and its answer counts.
     let kept = manager.initialize_from_store().await.unwrap_or(false);
     if let (true, Some((client, Some(secret)))) = (kept, client) {
@@ -104,7 +121,7 @@ pub async fn sign_in(sign_in: SignIn<'_>, open: impl FnOnce(&str)) -> Result<(),
     let redirect = format!("http://127.0.0.1:{port}/callback");
     let manager = AuthorizationManager::new(sign_in.url.as_str()).await.map_err(|error| failed(error.to_string()))?;
     let mut manager = manager;
-    manager.set_credential_store(Kept { source: sign_in.source.to_owned(), tokens: Arc::clone(&sign_in.tokens) });
+    manager.set_credential_store(Kept::new(sign_in.source, sign_in.url, Arc::clone(&sign_in.tokens)));
     let mut state = OAuthState::Unauthorized(manager);
     let mut request = AuthorizationRequest::new(&redirect).with_client_name("Weft").with_application_type("native");
     if let Some(client) = sign_in.client {

@@ -75,7 +75,7 @@ pub fn variables(text: &str) -> Vec<Piece<'_>> {
 
 /// Whether a variable tells nothing that has to be kept.
 pub fn is_harmless(variable: &str) -> bool {
-    HARMLESS.contains(&variable)
+    HARMLESS.contains(&variable) || variable.starts_with("LC_")
 }
 
 impl Piece<'_> {

@@ -13,7 +13,7 @@ use rmcp::model::Tool as McpToolInfo;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use weft_tool::service::ServiceSpec;
-use weft_tool::{PromptOffer, Redaction, Tool, Toolbox};
+use weft_tool::{PromptOffer, Redaction, Rules, Tool, Toolbox};
 
 use crate::api::ApiTool;
 use crate::bridge;
@@ -82,6 +82,8 @@ pub struct Source {
 #[derive(Default)]
 struct Link {
     connection: Option<Arc<Connection>>,
+    /// Those that its process was started under.
+    rules: Option<Rules>,
     failures: u32,
     retry_at: Option<Instant>,
     reason: String,
@@ -358,7 +360,13 @@ impl Source {
         if !self.around.trust.allows(&self.config) {
             return Err(self.not_allowed());
         }
+        let rules = self.rules();
         let mut link = self.link.lock().await;
+        if !are_same(link.rules.as_ref(), rules.as_ref()) {
+            // What a process sees is settled when it is started. Calls that it still answers it finishes.
+            let reason = std::mem::take(&mut link.reason);
+            *link = Link { failures: link.failures, retry_at: link.retry_at, reason, ..Link::default() };
+        }
         if let Some(connection) = link.connection.as_ref().filter(|connection| connection.is_usable()) {
             return Ok(Arc::clone(connection));
         }
@@ -383,7 +391,7 @@ impl Source {
                 if self.remembered.swap(false, Ordering::Relaxed) {
                     self.stale.store(true, Ordering::Relaxed);
                 }
-                *link = Link { connection: Some(Arc::clone(&connection)), ..Link::default() };
+                *link = Link { connection: Some(Arc::clone(&connection)), rules, ..Link::default() };
                 tokio::spawn(end_when_idle(Arc::downgrade(self), Arc::downgrade(&connection), self.around.limits.idle));
                 Ok(connection)
             }
@@ -395,6 +403,17 @@ impl Source {
                 link.reason = error.to_string();
                 Err(error)
             }
+        }
+    }
+
+    /// The rules that its process is to be held to.
+    fn rules(&self) -> Option<Rules> {
+        match &self.config.transport {
+            Transport::Stdio { .. } => {
+                let confinement = self.around.trust.confinement(&self.config);
+                confine::rules(&self.config, &confinement, self.around.fencing.as_ref(), &self.base())
+            }
+            Transport::Http { .. } | Transport::Api { .. } => None,
         }
     }
 
@@ -493,6 +512,8 @@ impl Source {
             args: args.into_iter().map(Into::into).collect(),
             cwd: cwd.map_or(base.clone(), |cwd| base.join(cwd)),
             env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            // A project's source gets what it was given, and what every program may know.
+            inherits: (self.config.origin != Origin::User).then_some(references::is_harmless as fn(&str) -> bool),
         }
     }
 
@@ -671,6 +692,14 @@ impl Source {
 
     pub async fn is_connected(&self) -> bool {
         self.link.lock().await.connection.as_ref().is_some_and(|connection| connection.is_usable())
+    }
+}
+
+fn are_same(one: Option<&Rules>, other: Option<&Rules>) -> bool {
+    match (one, other) {
+        (None, None) => true,
+        (Some(one), Some(other)) => one.are(other),
+        (Some(_), None) | (None, Some(_)) => false,
     }
 }
 

@@ -2,7 +2,8 @@
 //! a source that is changed in any way must be allowed again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -88,7 +89,9 @@ impl Trust {
         }
         let text = serde_json::to_string_pretty(allowed)?;
         let new = self.file.with_extension("json.new");
-        std::fs::write(&new, text)?;
+        let mut options = std::fs::OpenOptions::new();
+        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+        file.write_all(text.as_bytes())?;
         std::fs::rename(&new, &self.file)
     }
 }

@@ -64,17 +64,29 @@ pub fn grammar(input: &Value) -> Grammar {
     }
 }
 
+/// Where the words of an answer stand.
+const WORDS: [&str; 3] = ["synthesis", "answer", "text"];
+
 /// Why nothing could be read of what a model wrote. Plain prose is read as it stands; JSON that is cut off
-/// or broken is not: what is left of it would look like an answer.
+/// or broken, or has no answer in it, is not: it would look like one, or like the word that there is none.
 pub fn unread(model: &Value) -> Option<&'static str> {
-    let text = model.get("raw_text")?.as_str().unwrap_or_default();
+    let Some(text) = model.get("raw_text").and_then(Value::as_str) else {
+        let written = WORDS.iter().any(|key| model.get(key).is_some_and(Value::is_string));
+        let told = model.get("gaps").is_some_and(|gaps| gaps.is_array() || gaps.is_string());
+        return (!written && !told).then_some(NO_ANSWER);
+    };
     if model.get("truncated").and_then(Value::as_bool) == Some(true) {
         return Some("was cut off at the longest that the model may write");
     }
     let broken =
         text.trim_start().starts_with(['{', '[']) || text.contains("```json") || text.contains("\"synthesis\"");
+    if serde_json::from_str::<Value>(text.trim()).is_ok() {
+        return Some(NO_ANSWER);
+    }
     (broken || text.trim().is_empty()).then_some("is not valid JSON")
 }
+
+const NO_ANSWER: &str = "has no answer in it";
 
 /// What a model wrote, with its findings and conclusions as parts of it: they are checked like the
 /// rest.
@@ -82,7 +94,7 @@ fn written(model: &Value) -> String {
     if unread(model).is_some() {
         return String::new();
     }
-    let text = ["synthesis", "answer", "raw_text", "text"].iter().find_map(|key| model.get(key)?.as_str());
+    let text = WORDS.iter().chain(&["raw_text"]).find_map(|key| model.get(key)?.as_str());
     let mut text = text.unwrap_or_default().trim().to_owned();
     if text.is_empty() {
         return text;
@@ -98,9 +110,8 @@ fn written(model: &Value) -> String {
 
 /// What a sentence about what is missing speaks of. It has no source; what it names has to exist.
 pub fn named_in(gap: &str, grammar: &Grammar) -> Vec<String> {
-    let found = statements(gap, grammar);
-    let labels = |one: &Statement| one.labels.clone();
-    found.iter().flat_map(|one| one.cites.iter().chain(&one.names).cloned().chain(labels(one))).collect()
+    let read = grammar.read(gap);
+    read.cites.into_iter().chain(read.names).chain(read.labels).collect()
 }
 
 /// A list of texts, each on one line; also a single text.
@@ -124,6 +135,8 @@ fn quoted(extract: &Value) -> String {
             text.push_str(&format!("\n## {heading}\n\n"));
         }
         let words = plain_row(&field("text").split_whitespace().collect::<Vec<_>>().join(" "));
+        // Marks within are of the second kind, so that it is clear where the quotation ends.
+        let words = words.replace(['\u{201c}', '\u{201e}'], "\u{2018}").replace('\u{201d}', "\u{2019}");
         text.push_str(&format!("\u{201c}{words}\u{201d} ({})\n\n", field("cite")));
     }
     text.trim().to_owned()

@@ -73,15 +73,21 @@ fn citations_in_every_form_are_checked_and_none_that_is_made_up_is_shown() {
 }
 
 #[test]
-fn a_sentence_without_a_source_goes_back_and_is_marked_at_last() {
+fn a_sentence_without_a_source_goes_back_and_is_left_out_at_last() {
     let made = written(&format!("{GOOD} Everybody knows this."));
     assert_eq!(made.judged["needs_repair"], true);
     assert!(made.judged["feedback"].as_str().unwrap().contains("\"Everybody knows this.\": it has no citation"));
-    assert!(made.document.contains("Everybody knows this. [no source]"), "{}", made.document);
-    assert!(made.document.contains("| Sentences without a source | 1 | 0 | marked |"));
+    assert!(!made.document.contains("Everybody knows"), "{}", made.document);
+    assert!(made.document.contains("*1 sentence was left out for want of a source.*"), "{}", made.document);
+    assert!(made.document.contains("| Sentences without a source | 1 | 0 | left out |"));
+    // What only looks like a citation is none, whatever stands in its brackets.
+    for foreign in ["(GDPR Art. 17)", "(HSS 99.9)", "(HSS 99.9) (HHS 3.8)", "(GDPR Art. 17) (HHS 3.8)"] {
+        let made = written(&format!("{GOOD} The records owner shall keep employee files for six years {foreign}."));
+        assert!(!made.document.contains("99.9") && !made.document.contains("GDPR"), "{foreign}: {}", made.document);
+    }
     let fine = written(GOOD);
     assert_eq!((fine.judged["needs_repair"].clone(), fine.judged["status"].clone()), (json!(false), json!("passed")));
-    assert!(!fine.document.contains("[no source]"));
+    assert!(!fine.document.contains("left out"));
     // Only such sentences: there is no answer to show, and it is sent back all the same.
     let none = written("Everybody knows this.");
     assert_eq!((none.judged["needs_repair"].clone(), none.judged["status"].clone()), (json!(true), json!("failed")));
@@ -95,6 +101,10 @@ fn what_cannot_be_read_goes_back_and_is_never_taken_for_an_answer() {
     for (model, why) in [
         (json!({ "raw_text": cut, "truncated": true }), "was cut off at the longest"),
         (json!({ "raw_text": cut }), "is not valid JSON"),
+        (json!({ "error": "overloaded" }), "has no answer in it"),
+        (json!(["a", "b"]), "has no answer in it"),
+        (json!({ "synthesis": null }), "has no answer in it"),
+        (json!({ "raw_text": "{\"error\": \"overloaded\"}" }), "has no answer in it"),
     ] {
         let made = made(model);
         assert_eq!(
@@ -106,6 +116,12 @@ fn what_cannot_be_read_goes_back_and_is_never_taken_for_an_answer() {
         assert!(made.document.contains(why) && !made.document.contains("synthesis"), "{}", made.document);
         assert!(!made.document.contains("do not answer"), "nobody knows that: {}", made.document);
     }
+    // That the sources have no answer can be said in two ways.
+    for none in [json!({ "synthesis": "" }), json!({ "gaps": ["All of it"] })] {
+        let made = made(none);
+        assert_eq!(made.judged["status"], "no_answer");
+        assert!(made.document.contains("The documents do not answer this question."), "{}", made.document);
+    }
     // Prose instead of JSON is an answer like any other.
     assert!(made(json!({ "raw_text": GOOD })).document.contains("six years (HHS 3.8)."));
 }
@@ -116,7 +132,7 @@ fn findings_conclusions_and_gaps_are_held_to_the_same() {
         "synthesis": GOOD,
         "key_findings": ["Files are kept six years (HHS 3.8).", "A secret rule applies (HHS 99.9)."],
         "conclusions": "Delete files within 60 days after the keeping period (HHS 3.9).",
-        "gaps": ["Paper files", "Whether HHS 3.9 holds for paper", "What (HHS 99.9) says", "See [W9]"],
+        "gaps": ["Paper files", "Whether HHS 3.9 holds for paper", "What (HHS 99.9) says", "See [W9]", "## Look at HHS 99.9", "> Look at **https://made.up/9**", "# Old files"],
     }));
     assert!(
         made.document.contains("## Key findings") && made.document.contains("- Files are kept six years (HHS 3.8).")
@@ -124,6 +140,7 @@ fn findings_conclusions_and_gaps_are_held_to_the_same() {
     assert!(made.document.contains("## Conclusions") && made.document.contains("60 days"));
     assert!(made.document.contains("- Paper files") && made.document.contains("Whether HHS 3.9 holds"));
     assert!(!made.document.contains("99.9") && !made.document.contains("[W9]"), "{}", made.document);
+    assert!(!made.document.contains("made.up") && made.document.contains("- Old files\n"), "{}", made.document);
 }
 
 #[test]
@@ -152,8 +169,62 @@ fn tables_and_headings_hide_nothing() {
         "## Keeping, see HHS 99.9\n\n{GOOD}\n\n| what | how long |\n|---|---|\n| employee files (HHS 3.8) | six years |\n| other files | 9 years |\n| secrets (HHS 99.9) | 1 day |"
     ));
     assert!(!made.document.contains("99.9"), "{}", made.document);
-    assert!(made.document.contains("| other files | 9 years [no source] |"), "{}", made.document);
-    assert!(made.document.contains("| employee files (HHS 3.8) | six years |"));
+    assert!(!made.document.contains("9 years"), "{}", made.document);
+    assert!(made.document.contains("| what | how long |\n|---|---|\n| employee files (HHS 3.8) | six years |"));
+    // A head has no source of its own, and only the first rule makes one.
+    for (head, gone) in [
+        ("| Records are kept 99 years (HHS 98.7) | https://made.up/2 |", "made.up"),
+        ("| Records shall be burnt | how |", "burnt"),
+        ("| what | see **www.made.up** |", "made.up"),
+        ("| files kept 99 years | how |", "99"),
+    ] {
+        let rows = "| employee files (HHS 3.8) | six years |";
+        let made = written(&format!("{GOOD}\n\n{head}\n|---|---|\n{rows}"));
+        assert!(!made.document.contains(gone) && !made.document.contains("98.7"), "{head}: {}", made.document);
+        assert!(made.document.contains(&format!("|\n|---|---|\n{rows}")), "the table stays: {}", made.document);
+    }
+    let many = written(&format!("{GOOD}\n\n| a | b |\n|---|---|\n| all is burnt | 99 |\n|---|---|\n| or sold | 98 |"));
+    assert!(!many.document.contains("burnt") && !many.document.contains("sold"), "{}", many.document);
+    assert!(!many.document.contains("| a | b |"), "no row is left: {}", many.document);
+}
+
+#[test]
+fn a_heading_states_nothing() {
+    for bad in [
+        "Records shall be burnt by the Board of Trustees",
+        "Files are sold",
+        "Kept 99 years",
+        "Kept ninety years",
+        "See `https://made.up/1`",
+    ] {
+        let made = written(&format!("## {bad}\n\n{GOOD}\n## {bad}\n- {GOOD}"));
+        assert!(!made.document.contains(bad), "{bad}: {}", made.document);
+        assert_eq!(made.document.matches("six years (HHS 3.8).").count(), 2, "{}", made.document);
+        assert!(!made.document.contains("left out"), "a heading is no statement: {}", made.document);
+    }
+    for good in ["Keeping", "Who must keep files", "What is HHS 3.8 about?", "1. Employee files"] {
+        assert!(written(&format!("## {good}\n\n{GOOD}")).document.contains(&format!("## {good}")), "{good}");
+    }
+}
+
+#[test]
+fn a_name_that_no_source_has_is_marked() {
+    let made = written(&format!(
+        "{GOOD} The records owner and Trustee Wilhelm shall delete files within 60 days after the keeping period (HHS 3.9)."
+    ));
+    let shown = "(HHS 3.9). [not in the sources: ";
+    assert!(made.document.contains(shown) && made.document.contains("Wilhelm]"), "{}", made.document);
+    assert!(made.document.contains("names that are not in the sources are marked"), "{}", made.document);
+    assert!(!written(GOOD).document.contains("[not in the sources"));
+}
+
+#[test]
+fn what_only_a_web_page_says_is_compared_with_its_words() {
+    let says = written(&format!("{GOOD} A zeppelin flies [W1]."));
+    assert!(says.document.contains("A zeppelin flies [W1].") && !says.document.contains("[not checked]"));
+    let not = written(&format!("{GOOD} Balloons need 40 permits from the mayor [W1]."));
+    assert!(not.document.contains("from the mayor [W1]. [not checked]"), "{}", not.document);
+    assert!(not.document.contains("marked as not checked"), "{}", not.document);
 }
 
 #[test]

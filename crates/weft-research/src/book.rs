@@ -4,11 +4,13 @@
 //! it. What paragraphs are called is in `ids`.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use weft_knowledge::embed::Which;
 use weft_knowledge::{Knowledge, KnowledgeError};
 
-use crate::corpora::Corpus;
+use crate::corpora::{Corpus, CorpusError};
 use crate::synonyms;
 
 /// How far a text can be relied on.
@@ -43,6 +45,8 @@ pub struct Paragraph {
 pub struct Book {
     corpus: Corpus,
     parts: Vec<Knowledge>,
+    /// What knows meanings, if anything does.
+    model: Option<Which>,
     paragraphs: Vec<Paragraph>,
     by_id: HashMap<String, usize>,
     /// Of each document, by folder and path: the lines that paragraphs begin in.
@@ -55,7 +59,7 @@ pub struct Book {
 }
 
 impl Book {
-    pub fn open(corpus: Corpus, parts: Vec<Knowledge>) -> Result<Self, KnowledgeError> {
+    pub fn open(corpus: Corpus, parts: Vec<Knowledge>, model: Option<Which>) -> Result<Self, KnowledgeError> {
         let mut paragraphs: Vec<Paragraph> = Vec::new();
         for (folder, (spec, knowledge)) in corpus.folders.iter().zip(&parts).enumerate() {
             let mut open = false;
@@ -95,7 +99,7 @@ impl Book {
         }
         starts.values_mut().for_each(|lines| lines.sort_unstable());
         let (links, back, words) = (Vec::new(), Vec::new(), HashMap::new());
-        let mut book = Self { corpus, parts, paragraphs, by_id, starts, links, back, words };
+        let mut book = Self { corpus, parts, model, paragraphs, by_id, starts, links, back, words };
         book.link();
         Ok(book)
     }
@@ -131,9 +135,28 @@ impl Book {
         &self.paragraphs
     }
 
-    /// Words and meaning, or words alone because no model is installed.
-    pub fn notice(&self) -> Option<&'static str> {
-        self.parts.iter().find_map(Knowledge::without_model)
+    /// How texts are compared.
+    pub const fn compares(&self) -> &'static str {
+        match self.model {
+            None => "words alone",
+            Some(Which::Static) => "words and likeness",
+            Some(Which::Encoder) => "words and meaning",
+        }
+    }
+
+    /// What would find more, where something would.
+    pub const fn notice(&self) -> Option<&'static str> {
+        match self.model {
+            None => Some(
+                "No embedding model is installed, so only the same words are found, not the same meaning. \
+                 `weft knowledge setup --minilm` installs the one that suits documents best (84 MB).",
+            ),
+            Some(Which::Static) => Some(
+                "Meaning was compared by the fast model. `weft knowledge setup --minilm` installs the one that suits \
+                 documents best (84 MB).",
+            ),
+            Some(Which::Encoder) => None,
+        }
     }
 
     /// By id, or exactly as it is cited: `Guide 3.8` is not `HHS 3.8`.
@@ -146,6 +169,16 @@ impl Book {
                 .find(|index| self.paragraphs.get(**index).is_some_and(|paragraph| paragraph.cite == id))
         };
         self.by_id.get(id).or_else(cited).and_then(|index| self.paragraphs.get(*index))
+    }
+
+    /// The document that a paragraph stands in, as a file of its folder.
+    pub fn document_of(&self, paragraph: &Paragraph) -> Result<PathBuf, CorpusError> {
+        let folder = self.corpus.folders.get(paragraph.folder);
+        let root = folder.and_then(|folder| folder.path.canonicalize().ok());
+        let path = root.as_ref().and_then(|root| root.join(&paragraph.source).canonicalize().ok());
+        // What has been put there since, such as a link that leads elsewhere, is none of the corpus.
+        let within = path.filter(|path| path.is_file() && root.is_some_and(|root| path.starts_with(root)));
+        within.ok_or_else(|| CorpusError::NoDocument(paragraph.source.clone()))
     }
 
     /// What fits a query best, best first.
@@ -168,7 +201,7 @@ impl Book {
             }
         }
         // Whoever gives a number means that paragraph.
-        let first: Vec<usize> = self.places_named(query).collect();
+        let first = self.places_named(query);
         let best = scores.values().copied().fold(1.0, f32::max);
         scores.extend(first.into_iter().map(|index| (index, best + 1.0)));
         let ranked = best_first(&scores).into_iter().take(limit);
@@ -236,14 +269,44 @@ impl Book {
         words.join(" ")
     }
 
-    /// The paragraphs whose numbers a question gives.
+    /// The paragraphs that a question asks for by their names: `HHS 3.8`, `paragraph 3.8`, `G2.4`. A bare number
+    /// may be an amount, unless there is nothing else.
     pub fn named_in(&self, question: &str) -> Vec<&Paragraph> {
-        self.places_named(question).filter_map(|index| self.paragraphs.get(index)).collect()
+        self.places_named(question).into_iter().filter_map(|index| self.paragraphs.get(index)).collect()
     }
 
-    fn places_named(&self, text: &str) -> impl Iterator<Item = usize> {
+    fn places_named(&self, question: &str) -> Vec<usize> {
+        let is_number = |word: &str| word.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
+        let only = question.contains('§')
+            || question.split_whitespace().all(|word| stems(word).iter().all(|stem| is_number(stem)));
+        let calls = |word: &str| {
+            let word = word.trim_end_matches('.');
+            let cites = self.corpus.folders.iter().flat_map(|folder| folder.cite.split_whitespace().last());
+            CALLED.iter().copied().chain(cites).any(|called| called.eq_ignore_ascii_case(word))
+        };
+        let mut found = Vec::new();
+        let mut called = false;
+        for (word, index) in self.mentions(question) {
+            let named = called || only || !is_number(word);
+            found.extend(index.filter(|_| named));
+            // "paragraphs 3.8 and 3.9"
+            called = calls(word) || called && (index.is_some() || matches!(word, "and" | "or" | ""));
+        }
+        found
+    }
+
+    /// The paragraphs that a text of the corpus speaks of.
+    pub fn mentioned_in(&self, text: &str) -> Vec<&Paragraph> {
+        self.mentions(text).filter_map(|(_, index)| self.paragraphs.get(index?)).collect()
+    }
+
+    /// The words of a text, each with the paragraph that it is the name of.
+    fn mentions<'t>(&self, text: &'t str) -> impl Iterator<Item = (&'t str, Option<usize>)> {
         let words = text.split(|letter: char| letter.is_whitespace() || "()[],;:?!".contains(letter));
-        words.filter_map(|word| self.by_id.get(word.trim_end_matches('.')).copied())
+        words.map(|word| {
+            let word = word.trim_start_matches('§');
+            (word, self.by_id.get(word.trim_end_matches('.')).copied())
+        })
     }
 
     /// The paragraph that a line of a document is in, or the first under a heading.
@@ -305,6 +368,10 @@ impl Book {
         self.words.contains_key(stem)
     }
 }
+
+/// What stands before the number of a paragraph.
+const CALLED: [&str; 10] =
+    ["paragraph", "paragraphs", "para", "paras", "section", "sections", "clause", "clauses", "rule", "rules"];
 
 /// More than the paragraphs of most corpora; of larger ones, those that are nearest.
 const MOST_LOOKED_AT: usize = 5_000;

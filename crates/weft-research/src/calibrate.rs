@@ -2,6 +2,10 @@
 //! counted here; what a model says of it does not count.
 
 use serde_json::{Value, json};
+use weft_knowledge::verify::sentences;
+
+use crate::cite::Grammar;
+use crate::judge::is_number;
 
 const MOST_QUERIES: usize = 5;
 const MOST_RESULTS: usize = 12;
@@ -76,21 +80,76 @@ pub fn calibrated(input: &Value) -> Value {
     };
     let known = |url: &str| results.iter().any(|result| result.get("url").and_then(Value::as_str) == Some(url));
     let sources = inner.and_then(|inner| inner.get("web_sources")).and_then(Value::as_array).into_iter().flatten();
-    let sources: Vec<Value> =
+    let mut sources: Vec<Value> =
         sources.filter(|source| source.get("url").and_then(Value::as_str).is_some_and(known)).cloned().collect();
-    let changes = inner.and_then(|inner| inner.get("intent_changes")).cloned().unwrap_or_else(|| json!({}));
+    let addresses = results.iter().filter_map(|result| result.get("url")?.as_str()).map(str::to_owned).collect();
+    let grammar = Grammar { web: addresses, ..Grammar::default() };
+    for source in &mut sources {
+        for name in ["relevance_note", "insight"] {
+            if let Some(note) = source.get_mut(name) {
+                *note = json!(told(note.as_str().unwrap_or_default(), &grammar));
+            }
+        }
+    }
+    let context = ["web_research_context", "calibration_summary"].iter().find_map(|key| inner?.get(key)?.as_str());
+    let changes = changes(inner.unwrap_or(&Value::Null));
+    let most = input.pointer("/settings/sub_queries").and_then(Value::as_u64).unwrap_or(8);
+    let (sub_queries, changes) = changed(plan, changes, usize::try_from(most).unwrap_or(usize::MAX));
     json!({
         "status": status,
-        "web_research_context": inner.and_then(|inner| inner.get("web_research_context")),
+        "web_research_context": context.map(|context| told(context, &grammar)).filter(|told| !told.is_empty()),
         "web_sources": sources,
         "results": results,
         "changes": changes,
-        "sub_queries": changed(plan, &changes),
+        "sub_queries": sub_queries,
         "execution": searched.get("execution"),
     })
 }
 
-fn changed(plan: &Value, changes: &Value) -> Vec<Value> {
+/// What a model says of the web, without addresses that were not found and without counts of its own: what
+/// happened is counted.
+fn told(words: &str, grammar: &Grammar) -> String {
+    const COUNTED: [&str; 5] = ["search", "quer", "result", "source", "page"];
+    let counts = |sentence: &str| {
+        let words: Vec<String> =
+            sentence.split(|letter: char| !letter.is_alphanumeric()).map(str::to_lowercase).collect();
+        words.iter().any(|word| is_number(word))
+            && words.iter().any(|word| COUNTED.iter().any(|begin| word.starts_with(begin)))
+    };
+    let kept = sentences(words).into_iter().filter(|said| !counts(said) && grammar.unknown_addresses(said).is_empty());
+    kept.collect::<Vec<_>>().join(" ")
+}
+
+/// How the plan is to be changed, from either shape: lists by what is done, or a list of queries that say it.
+fn changes(inner: &Value) -> Value {
+    let Some(queries) = inner.get("queries").and_then(Value::as_array) else {
+        return inner.get("intent_changes").filter(|changes| changes.is_object()).cloned().unwrap_or_else(|| json!({}));
+    };
+    let (mut added, mut modified, mut demoted) = (Vec::new(), Vec::new(), Vec::new());
+    for query in queries {
+        let text = |names: &[&str]| names.iter().find_map(|name| query.get(name)?.as_str()).unwrap_or_default().trim();
+        let (original, refined) = (text(&["original_text", "original", "query"]), text(&["refined_text", "modified"]));
+        let reason = text(&["web_evidence", "reason"]);
+        match text(&["action"]).to_lowercase().as_str() {
+            "add" | "added" | "new" => {
+                let query = if refined.is_empty() { original } else { refined };
+                added.push(json!({ "query": query, "role": text(&["role", "intent"]), "reason": reason }));
+            }
+            "remove" | "removed" | "drop" | "dropped" | "demote" | "demoted" => {
+                demoted.push(json!({ "query": original, "reason": reason }));
+            }
+            "keep" | "kept" | "confirm" | "confirmed" => {}
+            _ if !refined.is_empty() && refined != original => {
+                modified.push(json!({ "original": original, "modified": refined, "reason": reason }));
+            }
+            _ => {}
+        }
+    }
+    json!({ "sub_queries_added": added, "sub_queries_modified": modified, "sub_queries_demoted": demoted })
+}
+
+/// The queries with those changes that were really made. The web may add half as many as a plan may have.
+fn changed(plan: &Value, mut changes: Value, most: usize) -> (Vec<Value>, Value) {
     let items = |name: &str| changes.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let demoted: Vec<String> = items("sub_queries_demoted").iter().map(|item| text(item, "query")).collect();
@@ -104,11 +163,16 @@ fn changed(plan: &Value, changes: &Value) -> Vec<Value> {
             fields.insert("query".to_owned(), json!(better));
         }
     }
-    let added = items("sub_queries_added");
-    let added = added.iter().filter(|item| !text(item, "query").is_empty());
-    queries
-        .extend(added.map(|item| json!({ "query": text(item, "query"), "role": text(item, "role"), "targets": [] })));
-    queries
+    let mut added = items("sub_queries_added");
+    added.retain(|item| !text(item, "query").is_empty());
+    added.truncate((most + most / 2).saturating_sub(queries.len()));
+    queries.extend(
+        added.iter().map(|item| json!({ "query": text(item, "query"), "role": text(item, "role"), "targets": [] })),
+    );
+    if let Some(told) = changes.get_mut("sub_queries_added") {
+        *told = json!(added);
+    }
+    (queries, changes)
 }
 
 /// The web sources of a run, numbered in this order everywhere.
@@ -127,7 +191,8 @@ pub fn web_sources(calibrate: &Value) -> Vec<WebSource> {
             let url = text(source, &["url"]);
             let found = results.iter().find(|result| text(result, &["url"]) == url);
             WebSource {
-                title: text(source, &["title"]),
+                // The page's own title, not what a model makes of it.
+                title: found.map(|found| text(found, &["title"])).unwrap_or_default(),
                 note: text(source, &["relevance_note", "insight"]),
                 snippet: found.map(|found| text(found, &["snippet", "content", "text"])).unwrap_or_default(),
                 url,

@@ -141,14 +141,17 @@ impl Grammar {
         statement
     }
 
-    /// Addresses of the web that are none of the sources: a model makes them up.
-    fn unknown_addresses(&self, words: &str) -> Vec<String> {
-        let mut found = Vec::new();
-        for word in words.split(|c: char| c.is_whitespace() || "()[]<>\"'|“”".contains(c)) {
-            let address = word.trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_']);
-            let is_address = ["http://", "https://", "www."].iter().any(|begin| address.starts_with(begin));
-            if is_address && !self.web.iter().any(|known| known == address) {
-                found.push(address.to_owned());
+    /// Addresses in a text that are none of the web sources, wherever they stand in a word: a model makes
+    /// them up. A link to what is no address of a source counts as one.
+    pub fn unknown_addresses(&self, words: &str) -> Vec<String> {
+        let mut words = words.to_owned();
+        self.web.iter().for_each(|known| words = without_address(&words, known));
+        let mut found: Vec<String> =
+            words.split(|c: char| c.is_whitespace() || DELIMITERS.contains(c)).filter_map(address_in).collect();
+        for (at, _) in words.match_indices("](") {
+            let target = words.get(at + 2..).and_then(|rest| rest.split(')').next()).unwrap_or_default().trim();
+            if !target.is_empty() && address_in(target).is_none() {
+                found.push(target.to_owned());
             }
         }
         found
@@ -244,6 +247,49 @@ impl Grammar {
         }
         named
     }
+}
+
+/// Whether what is cited is an address of the web.
+pub fn is_address(cite: &str) -> bool {
+    let begins = |begin: &&str| cite.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin));
+    ["http://", "https://", "www."].iter().any(begins)
+}
+
+/// What a word in which an address stands ends at.
+const DELIMITERS: &str = "()[]<>\"'|`“”";
+/// What may follow an address without belonging to it.
+const MARKS: [char; 9] = ['.', ',', ';', ':', '!', '?', '*', '_', '~'];
+
+/// The address in a word: `**https://a.example/**`, `source:www.a.example`.
+fn address_in(word: &str) -> Option<String> {
+    let lower = word.to_ascii_lowercase();
+    let scheme = lower.find("://").map(|at| {
+        let before = lower.get(..at).unwrap_or_default();
+        before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+.-".contains(c)).len()
+    });
+    let bare = ["www.", "mailto:"].iter().filter_map(|begin| {
+        let at = lower.find(begin)?;
+        let before = lower.get(..at)?.chars().next_back();
+        (!before.is_some_and(char::is_alphanumeric)).then_some(at)
+    });
+    let at = scheme.into_iter().chain(bare).min()?;
+    let address = word.get(at..)?.trim_end_matches(MARKS);
+    address.contains(char::is_alphanumeric).then(|| address.to_owned())
+}
+
+/// A text without an address, where it stands whole.
+fn without_address(words: &str, known: &str) -> String {
+    let mut rest = words;
+    let mut kept = String::with_capacity(words.len());
+    while let Some((before, after)) = rest.split_once(known).filter(|_| !known.is_empty()) {
+        let ends = after.trim_start_matches(MARKS);
+        let ends = ends.is_empty() || ends.starts_with(|c: char| c.is_whitespace() || DELIMITERS.contains(c));
+        kept.push_str(before);
+        kept.push_str(if ends { " " } else { known });
+        rest = after;
+    }
+    kept.push_str(rest);
+    kept
 }
 
 /// A citation that nothing can stand behind, as it is written.

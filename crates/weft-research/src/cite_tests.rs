@@ -58,6 +58,35 @@ fn no_form_of_citation_goes_unchecked() {
 }
 
 #[test]
+fn an_address_is_seen_in_whatever_it_is_dressed() {
+    for made_up in [
+        "**https://made.up/page**",
+        "`https://made.up/page`",
+        "_https://made.up/page_",
+        "source:https://made.up/page",
+        "HTTPS://made.up/page",
+        "ftp://made.up/page",
+        "href=https://made.up/page",
+        "**www.made.up/page**,",
+        "<mailto:a@made.up>",
+        "[this](made.up/page)",
+        "[this](//made.up/page)",
+        "https://a.example/x/evil",
+        "https://a.example/x.evil",
+    ] {
+        let read = grammar().read(&format!("Look at {made_up} for more (HHS 3.8)."));
+        assert_eq!(read.cites.len(), 2, "{made_up}: {read:?}");
+    }
+    for known in
+        ["**https://a.example/x**", "`https://a.example/x`.", "[this](https://a.example/x)!", "(https://a.example/x)"]
+    {
+        assert_eq!(grammar().read(&format!("Look at {known} for more (HHS 3.8).")).cites, ["HHS 3.8"], "{known}");
+    }
+    let bracketed = Grammar { web: vec!["https://a.example/x_(y)".to_owned()], ..grammar() };
+    assert_eq!(bracketed.read("Look at https://a.example/x_(y) (HHS 3.8).").cites, ["HHS 3.8"]);
+}
+
+#[test]
 fn labels_count_where_something_stands_behind_them() {
     let read = grammar().read("See the web [W1] and before [P1, P2].");
     assert_eq!((read.words.as_str(), read.labels.len(), read.cites.len()), ("See the web and before.", 3, 0));

@@ -5,8 +5,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
+use weft_knowledge::embed::{self, Embedder, Encoder, Which};
 use weft_knowledge::{Knowledge, KnowledgeError, Places, Progress, Report, Run};
 
 use crate::book::{Book, Tier};
@@ -14,7 +16,7 @@ use crate::papers::Papers;
 use crate::{sample, stamp};
 
 const FILE: &str = "corpus.toml";
-/// Says that all of a corpus has been read, and how its documents were then.
+/// Says that all of a corpus has been read, how its documents were then, and with which model.
 const READ: &str = "read";
 
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +37,8 @@ pub enum CorpusError {
     NoFolder(String),
     #[error("the corpus `{0}` holds no documents that can be read: Markdown, text, HTML, PDF or DOCX")]
     Empty(String),
+    #[error("the document `{0}` is not in its folder any more. Ask again, and the corpus is read anew")]
+    NoDocument(String),
     #[error("{path}: {problem}")]
     File { path: String, problem: String },
     #[error(transparent)]
@@ -66,14 +70,33 @@ pub struct Corpora {
     folder: PathBuf,
     models: PathBuf,
     now: Arc<dyn Fn() -> i64 + Send + Sync>,
-    open: Mutex<Vec<(String, Arc<Mutex<Book>>)>>,
+    open: Mutex<Vec<Open>>,
+    /// Opened once: it takes a tenth of a second.
+    encoder: Mutex<Option<Arc<dyn Embedder>>>,
 }
+
+/// A corpus that is open, and the mark that it was read under.
+struct Open {
+    name: String,
+    mark: Option<Mark>,
+    book: Arc<Mutex<Book>>,
+}
+
+/// What the file says that tells that a corpus was read, and when it was written.
+type Mark = (String, Option<SystemTime>);
 
 impl Corpora {
     /// In Weft's data folder. `now`: milliseconds since 1970.
     pub fn within(data: &Path, now: Arc<dyn Fn() -> i64 + Send + Sync>) -> Self {
         let folder = data.join("corpora");
-        Self { data: data.to_owned(), folder, models: data.join("models"), now, open: Mutex::default() }
+        Self {
+            data: data.to_owned(),
+            folder,
+            models: data.join("models"),
+            now,
+            open: Mutex::default(),
+            encoder: Mutex::default(),
+        }
     }
 
     /// The papers beside them.
@@ -146,17 +169,16 @@ impl Corpora {
     pub fn rebuild(&self, name: &str, tell: &mut dyn FnMut(Progress)) -> Result<Vec<Report>, CorpusError> {
         let corpus = self.get(name)?;
         let reports = self.index(&corpus, tell)?;
-        self.open().retain(|(open, _)| open != name);
+        self.open().retain(|open| open.name != name);
         Ok(reports)
     }
 
-    /// Reads a corpus again if its documents have changed since it was read. What was read then, or
-    /// nothing if all is as it was.
+    /// Reads a corpus again if its documents have changed since it was read, or a better model was
+    /// installed. What was read then, or nothing if all is as it was.
     pub fn freshen(&self, name: &str) -> Result<Option<Vec<Report>>, CorpusError> {
         let corpus = self.get(name)?;
-        let known = std::fs::read_to_string(self.folder.join(name).join(READ));
-        let now = stamp::of(&corpus)?;
-        if known.is_ok_and(|known| known == now) {
+        let now = self.stamp(&corpus)?;
+        if self.mark(name).is_some_and(|(known, _)| known == now) {
             return Ok(None);
         }
         self.rebuild(name, &mut |_| {}).map(Some)
@@ -168,7 +190,7 @@ impl Corpora {
         if name == sample::NAME {
             return Err(CorpusError::Sample(name.to_owned()));
         }
-        self.open().retain(|(open, _)| open != name);
+        self.open().retain(|open| open.name != name);
         let folder = self.folder.join(name);
         std::fs::remove_dir_all(&folder).map_err(|error| failed(&folder, &error))
     }
@@ -177,42 +199,74 @@ impl Corpora {
     pub fn book(&self, name: &str) -> Result<Arc<Mutex<Book>>, CorpusError> {
         // Held while it is opened: several searches begin at once, and one of them reads it.
         let mut open = self.open();
-        if let Some((_, book)) = open.iter().find(|(open, _)| open == name) {
-            return Ok(Arc::clone(book));
+        // Another program may have read it anew since: what it finds then does not fit what is open here.
+        let mark = self.mark(name);
+        if let Some(known) = open.iter().find(|open| open.name == name && open.mark == mark) {
+            return Ok(Arc::clone(&known.book));
         }
+        open.retain(|open| open.name != name);
         let corpus = self.get(name)?;
         // Never read, or killed while it was.
-        if !self.folder.join(name).join(READ).exists() {
-            self.index(&corpus, &mut |_| {})?;
-        }
+        let mark = match mark {
+            Some(mark) => Some(mark),
+            None => {
+                self.index(&corpus, &mut |_| {})?;
+                self.mark(name)
+            }
+        };
         let mut parts = Vec::new();
+        let places = self.places(&corpus)?;
         for folder in &corpus.folders {
-            parts.push(Knowledge::open(&self.places(&corpus), &folder.path)?);
+            parts.push(Knowledge::open(&places, &folder.path)?);
         }
-        let book = Book::open(corpus, parts)?;
+        let book = Book::open(corpus, parts, self.model())?;
         if book.paragraphs().is_empty() {
             return Err(CorpusError::Empty(name.to_owned()));
         }
         let book = Arc::new(Mutex::new(book));
-        open.push((name.to_owned(), Arc::clone(&book)));
+        open.push(Open { name: name.to_owned(), mark, book: Arc::clone(&book) });
         Ok(book)
     }
 
-    fn open(&self) -> std::sync::MutexGuard<'_, Vec<(String, Arc<Mutex<Book>>)>> {
+    fn mark(&self, name: &str) -> Option<Mark> {
+        let path = self.folder.join(name).join(READ);
+        let written = std::fs::metadata(&path).and_then(|about| about.modified()).ok();
+        std::fs::read_to_string(&path).ok().map(|text| (text, written))
+    }
+
+    fn open(&self) -> std::sync::MutexGuard<'_, Vec<Open>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn places(&self, corpus: &Corpus) -> Places {
+    /// The model that corpora are read with: the better one where it is installed, also where folders of
+    /// code use the faster. A corpus is small, and seldom asked in its own words.
+    fn model(&self) -> Option<Which> {
+        if embed::is_encoder_installed(&self.models) { Some(Which::Encoder) } else { embed::in_use(&self.models) }
+    }
+
+    fn places(&self, corpus: &Corpus) -> Result<Places, CorpusError> {
+        let mut encoder = self.encoder.lock().unwrap_or_else(PoisonError::into_inner);
+        if encoder.is_none() && self.model() == Some(Which::Encoder) {
+            let opened = Encoder::open(&self.models).map_err(|error| KnowledgeError::Model(error.to_string()))?;
+            *encoder = Some(Arc::new(opened));
+        }
         // A corpus stays on this machine, whatever was chosen for folders.
-        Places { knowledge: self.folder.join(&corpus.name).join("index"), models: self.models.clone(), chosen: None }
+        let knowledge = self.folder.join(&corpus.name).join("index");
+        Ok(Places { knowledge, models: self.models.clone(), chosen: encoder.clone() })
+    }
+
+    fn stamp(&self, corpus: &Corpus) -> Result<String, CorpusError> {
+        let model = self.model().map_or("no model", Which::wheel);
+        Ok(format!("{} {model}", stamp::of(corpus)?))
     }
 
     fn index(&self, corpus: &Corpus, tell: &mut dyn FnMut(Progress)) -> Result<Vec<Report>, CorpusError> {
         // Taken before anything is read: what changes meanwhile is noticed the next time.
-        let stamp = stamp::of(corpus)?;
+        let stamp = self.stamp(corpus)?;
+        let places = self.places(corpus)?;
         let mut reports = Vec::new();
         for folder in &corpus.folders {
-            let mut knowledge = Knowledge::open(&self.places(corpus), &folder.path)?;
+            let mut knowledge = Knowledge::open(&places, &folder.path)?;
             let run = Run { now: (self.now)(), stop: &AtomicBool::new(false), tell: &mut *tell };
             reports.push(knowledge.index(None, run)?);
         }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use weft_knowledge::verify::sentences;
 
 use crate::asked::{Wanted, is_unit, wanted};
-use crate::book::{Book, Paragraph, stems};
+use crate::book::{Book, Paragraph, Tier, stems};
 
 /// How much of what one paragraph has of the question the other must have.
 const LEAST_SHARE: f32 = 0.4;
@@ -27,7 +27,7 @@ pub fn differences(book: &Book, question: &str, cited: &[&Paragraph], near: &[&P
     for one in cited {
         for other in near.iter().filter(|other| other.tier != one.tier && other.id != one.id) {
             let pair = if one.id < other.id { (one.id.as_str(), other.id.as_str()) } else { (&*other.id, &*one.id) };
-            if !asked.is_of_both(one, other) {
+            if !asked.is_of_both(one, other) || speaks_of_others(book, one, other) {
                 continue;
             }
             let told = asked.best(&one.text).zip(asked.best(&other.text));
@@ -45,6 +45,13 @@ pub fn differences(book: &Book, question: &str, cited: &[&Paragraph], near: &[&P
         }
     }
     found
+}
+
+/// A guide that says which paragraphs it explains is about those, and gives no other period for a third.
+fn speaks_of_others(book: &Book, one: &Paragraph, other: &Paragraph) -> bool {
+    let (guide, text) = if one.tier == Tier::Guide { (one, other) } else { (other, one) };
+    let mut explains = book.refers_to(guide).filter(|target| target.tier == Tier::Primary).peekable();
+    explains.peek().is_some() && !explains.any(|target| target.id == text.id)
 }
 
 /// What a question asks for, where two answers can be compared.

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::{Corpora, Corpus, Folder, Tier};
+use crate::{Corpora, Corpus, Folder};
 
 const RULES: &str = "# Rules\n\n1.1 Staff shall claim an expense within 30 days. A late claim is refused.\n\n\
      1.2 The privacy lead shall notify the authority of a data breach within 72 hours.\n\n\
@@ -10,7 +10,8 @@ const RULES: &str = "# Rules\n\n1.1 Staff shall claim an expense within 30 days.
 const GUIDE: &str = "# Guide\n\nG1.1 You have 60 days to claim an expense of your own.\n\n\
      G1.2 The incident lead shall notify the authority of a breach within 72 hours.\n\n\
      G1.3 An expense is claimed within 30 days, and the clerk answers soon.\n\n\
-     G1.4 The privacy lead shall notify the people whose data is concerned.\n";
+     G1.4 The privacy lead shall notify the people whose data is concerned.\n\n\
+     G1.5 Whoever travels has 80 days to claim an expense, see 1.3.\n";
 
 /// What differs between these paragraphs, as pairs of their names.
 fn differ(question: &str, cited: &[&str], near: &[&str]) -> Vec<String> {
@@ -37,6 +38,9 @@ fn another_period_for_what_was_asked_is_found_across_tiers() {
     assert_eq!(differ(question, &["1.1"], &["G1.1", "G1.3", "1.3"]), ["1.1 / G1.1"]);
     // Two rules of one text are for different cases.
     assert!(differ(question, &["1.1"], &["1.3"]).is_empty());
+    // A guide to another rule is no other rule for this one.
+    assert!(differ(question, &["1.1"], &["G1.5"]).is_empty());
+    assert_eq!(differ(question, &["1.3"], &["G1.5"]), ["1.3 / G1.5"]);
     // Years of keeping and days of claiming cannot be compared.
     assert!(differ("How long is an expense claim kept?", &["1.4"], &["G1.1"]).is_empty());
     // A question that asks for nothing that can be compared.

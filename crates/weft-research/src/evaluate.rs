@@ -48,6 +48,8 @@ pub struct Figures {
     pub citation_recall: f64,
     /// Answerable questions that got an answer.
     pub answered: usize,
+    /// Answerable ones with a right paragraph before the reader: quoted, or shown as one of the nearest.
+    pub shown: usize,
     /// Unanswerable ones that got none, of how many.
     pub recognised: (usize, usize),
     /// Sentences that their citations do not bear out.
@@ -106,6 +108,7 @@ pub fn evaluate(
 struct Outcome {
     found: Vec<String>,
     cited: Vec<String>,
+    nearest: Vec<String>,
     unsupported: usize,
     sentences: usize,
 }
@@ -156,7 +159,8 @@ impl Outcome {
         let report = verify(&claims, &sources);
         let axis = |check: &&weft_knowledge::verify::Check| check.axis == weft_knowledge::verify::Axis::Citation;
         let unsupported = report.checks.iter().filter(axis).filter(|check| check.verdict == Verdict::Fails).count();
-        Ok(Self { found, cited, unsupported, sentences: claims.len() })
+        let nearest = extract.nearest.iter().filter_map(|cite| book.get(cite)).map(|one| one.id.clone()).collect();
+        Ok(Self { found, cited, nearest, unsupported, sentences: claims.len() })
     }
 
     fn count(&self, question: &Question, figures: &mut Figures) {
@@ -169,6 +173,9 @@ impl Outcome {
             return;
         }
         figures.answered += usize::from(!self.cited.is_empty());
+        // Where there is an answer the nearest paragraphs are not shown.
+        let shown = if self.cited.is_empty() { &self.nearest } else { &self.cited };
+        figures.shown += usize::from(question.paragraphs.iter().any(|id| shown.contains(id)));
         let right = |among: &[String]| question.paragraphs.iter().filter(|id| among.contains(id)).count() as f64;
         let wanted = question.paragraphs.len() as f64;
         let first: Vec<String> = self.found.iter().take(FOUND).cloned().collect();

@@ -197,7 +197,7 @@ impl<'a> Fit<'a> {
             let holds = |target: &&Paragraph| wanted.is_in(&target.text) && self.words_of(target) >= least;
             // "… for the period that 3.8 gives": other periods in the same paragraph are of other things.
             let telling = self.telling(paragraph);
-            let sent_on = if wanted.is_in(telling) { Vec::new() } else { self.book.named_in(telling) };
+            let sent_on = if wanted.is_in(telling) { Vec::new() } else { self.book.mentioned_in(telling) };
             let mut targets: Vec<&Paragraph> = sent_on.into_iter().filter(holds).collect();
             if targets.is_empty() && wanted.is_in(&paragraph.text) {
                 targets.push(paragraph);

@@ -1,5 +1,5 @@
 //! What several searches found, made one list: best first, each paragraph once, with who found it.
-//! What a follow-up already had is left out, and what the best refer to comes along.
+//! What a follow-up already had is a list of its own, and what the best refer to comes along.
 
 use std::collections::HashMap;
 
@@ -22,20 +22,17 @@ pub fn gather(input: &Value) -> Value {
         .flatten()
         .filter_map(|citation| citation.get("paragraph_id").and_then(Value::as_str))
         .collect();
-    let delta = input.pointer("/settings/delta").and_then(Value::as_bool).unwrap_or(true);
+    let delta = input.get("delta").and_then(Value::as_bool).unwrap_or(true);
+    let is_known =
+        |paragraph: &Value| delta && paragraph.get("id").and_then(Value::as_str).is_some_and(|id| prior.contains(&id));
     let mut order: Vec<Value> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
-    let mut dropped = 0;
     let searches: Vec<&Value> = input.get("searches").and_then(Value::as_array).into_iter().flatten().collect();
     for (place, search) in searches.iter().enumerate() {
         let share = if place == 0 { 1.0 } else { FURTHER };
         let query = search.get("query").and_then(Value::as_str).unwrap_or_default();
         for paragraph in search.get("paragraphs").and_then(Value::as_array).into_iter().flatten() {
             let Some(id) = paragraph.get("id").and_then(Value::as_str) else { continue };
-            if delta && prior.contains(&id) {
-                dropped += 1;
-                continue;
-            }
             let score = share * paragraph.get("score").and_then(Value::as_f64).unwrap_or(0.0);
             match places.get(id).and_then(|place| order.get_mut(*place)) {
                 Some(known) => {
@@ -58,13 +55,15 @@ pub fn gather(input: &Value) -> Value {
         }
     }
     sort(&mut order);
+    // Known from the earlier answer: not found anew, and still to be cited where the question is about it.
+    let (known, mut order): (Vec<Value>, Vec<Value>) = order.into_iter().partition(is_known);
     let most = input.get("most").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok()).unwrap_or(60);
     let hops = input.get("hops").and_then(|hops| hops.get("paragraphs")).and_then(Value::as_array);
     let score = order.get(FIRST).or(order.last()).and_then(|one| one.get("score")).cloned().unwrap_or(json!(0.0));
     let (mut near, mut far) = (Vec::new(), Vec::new());
     for paragraph in hops.into_iter().flatten() {
         let Some(id) = paragraph.get("id").and_then(Value::as_str) else { continue };
-        if delta && prior.contains(&id) {
+        if is_known(paragraph) {
             continue;
         }
         let known = order.iter().position(|one| one.get("id").and_then(Value::as_str) == Some(id));
@@ -85,13 +84,15 @@ pub fn gather(input: &Value) -> Value {
     order.extend(near.into_iter().chain(rest).chain(far));
     order.truncate(most);
     let failed = searches.iter().filter(|search| search.get("failed").is_some()).count();
-    let notice = searches.iter().find_map(|search| search.get("notice").filter(|notice| !notice.is_null()));
+    let told = |name: &str| searches.iter().find_map(|search| search.get(name).filter(|told| !told.is_null()));
     json!({
         "paragraphs": order,
         "searched": searches.len(),
         "failed": failed,
-        "known_before": dropped,
-        "notice": notice,
+        "known_before": known.len(),
+        "known": known,
+        "notice": told("notice"),
+        "compares": told("compares"),
     })
 }
 

@@ -26,6 +26,7 @@ pub fn judge(input: &Value) -> Value {
         .filter_map(|claim| claim.get("text").and_then(Value::as_str))
         .collect();
     let mut failed: Vec<u64> = Vec::new();
+    let mut names: Vec<Value> = Vec::new();
     let mut feedback = Vec::new();
     let checks = report.get("checks").and_then(Value::as_array).into_iter().flatten();
     for check in checks.filter(|check| check.get("verdict").and_then(Value::as_str) == Some("fails")) {
@@ -33,7 +34,7 @@ pub fn judge(input: &Value) -> Value {
         let said = usize::try_from(claim).ok().and_then(|claim| claims.get(claim)).copied().unwrap_or_default();
         let why = check.get("why").and_then(Value::as_str).unwrap_or_default();
         feedback.push(format!("- \"{said}\": {why}"));
-        // Of these the sentence itself is wrong; a name alone may be a matter of wording.
+        // Of these the sentence itself is wrong; a name alone may be a matter of wording, and is marked.
         let field = |name: &str| check.get(name).and_then(Value::as_str).unwrap_or_default();
         let wrong = match field("axis") {
             "citation" | "contradiction" | "relation" => true,
@@ -43,8 +44,14 @@ pub fn judge(input: &Value) -> Value {
         if wrong && !failed.contains(&claim) {
             failed.push(claim);
         }
+        if !wrong && field("axis") == "entity" {
+            names.push(json!({ "claim": claim, "name": field("item") }));
+        }
     }
-    let unknown = strings(checked, "unknown");
+    // Quotes cannot be written better; what does not hold is left out of them. What a quotation itself names is
+    // its document's word, not the answer's.
+    let extractive = input.pointer("/answer/extractive").and_then(Value::as_bool).unwrap_or(false);
+    let unknown = if extractive { Vec::new() } else { strings(checked, "unknown") };
     for (claim, text, name) in spoken_of(input, &unknown) {
         feedback.push(format!("- \"{text}\": there is no paragraph {name}."));
         if !failed.contains(&claim) {
@@ -66,8 +73,6 @@ pub fn judge(input: &Value) -> Value {
     feedback.truncate(MOST_FEEDBACK);
     let passed = passed && uncited.is_empty() && unknown.is_empty() && unread.is_none();
     let needs_repair = (answerable || !uncited.is_empty() || unread.is_some()) && !passed;
-    // Quotes cannot be written better; what does not hold is left out of them.
-    let extractive = input.pointer("/answer/extractive").and_then(Value::as_bool).unwrap_or(false);
     let feedback = if needs_repair && !extractive { feedback.join("\n") } else { String::new() };
     let status = match (answerable, passed) {
         (false, _) if uncited.is_empty() && unread.is_none() => "no_answer",
@@ -81,6 +86,7 @@ pub fn judge(input: &Value) -> Value {
         "needs_repair": needs_repair,
         "feedback": feedback,
         "failed_claims": failed,
+        "foreign_names": names,
         "uncited": uncited.len(),
         "unknown": checked.get("unknown"),
         "checks": report.get("checks"),
@@ -92,15 +98,17 @@ pub fn judge(input: &Value) -> Value {
 /// Numbers, dates, numbers of paragraphs, and short names of laws and standards: they are right or
 /// wrong, in whatever words.
 fn is_number_or_abbreviation(item: &str) -> bool {
+    let is_short = |word: &str| word.chars().filter(|letter| letter.is_uppercase()).count() >= 2;
+    item.split(|letter: char| !letter.is_alphanumeric()).any(|word| is_short(word) || is_number(word))
+}
+
+/// In digits or as a word.
+pub fn is_number(word: &str) -> bool {
     const NUMBERS: [&str; 20] = [
         "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "fifteen",
         "twenty", "thirty", "forty", "fifty", "sixty", "ninety", "hundred", "thousand",
     ];
-    let is_short = |word: &str| word.chars().filter(|letter| letter.is_uppercase()).count() >= 2;
-    item.contains(|letter: char| letter.is_ascii_digit())
-        || item
-            .split(|letter: char| !letter.is_alphanumeric())
-            .any(|word| is_short(word) || NUMBERS.contains(&word.to_lowercase().as_str()))
+    word.contains(|letter: char| letter.is_ascii_digit()) || NUMBERS.contains(&word.to_lowercase().as_str())
 }
 
 /// Claims that speak of a paragraph that does not exist: their place, their words, and the paragraph.

@@ -1,62 +1,67 @@
 //! The text of a paper, made of what a run gave. Nothing is said in it that the run's document does not
 //! say: findings are its sections with their citations, open questions its gaps.
 
-use serde_json::Value;
-
-use crate::papers::{Item, Paper, Source, Version};
+use crate::inert;
+use crate::papers::{Answered, Decided, Item, Paper, Source, Version};
 use crate::prior::{self, at_word};
 
 /// Sections of a document that are about the answer as a whole.
 const SUMMARIES: [&str; 2] = ["Key findings", "Conclusions"];
 
-pub fn version(source: &Source<'_>, number: u32, at: i64, title: &str, question: &str) -> Version {
-    let document = source.output.get("document").and_then(Value::as_str).unwrap_or_default();
-    let parts = parts(document);
-    let part = |name: &str| parts.iter().find(|(heading, _)| heading == name).map(|(_, body)| body.as_str());
-    let findings: Vec<&(String, String)> = parts
-        .iter()
-        .filter(|(heading, _)| prior::is_of_the_answer(heading) && !SUMMARIES.contains(&heading.as_str()))
-        .collect();
-    let questions: Vec<&str> =
-        part("What is open").into_iter().flat_map(str::lines).filter_map(|line| line.strip_prefix("- ")).collect();
-    let mut items: Vec<Item> = Vec::new();
+pub fn version(source: &Source<'_>, number: u32, at: i64, title: &str, answers: Vec<Answered>) -> Version {
     let mut text = format!(
-        "<!-- paper: {} | version: {number} | session: {} | run: {} -->\n# {title}\n\n",
-        title.replace("--", "-"),
+        "<!-- paper: {} | version: {number} | session: {} | run: {} -->\n# {}\n\n## Executive summary\n\n",
+        title.replace('-', " ").replace(['<', '>'], ""),
         source.session,
-        source.run
+        source.run,
+        inert::line(title)
     );
-    text.push_str("## Executive summary\n\n");
-    let summary = SUMMARIES.iter().filter_map(|name| part(name)).collect::<Vec<_>>().join("\n\n");
-    let first = findings.first().map(|(_, body)| at_word(&prose(body), 600)).unwrap_or_default();
-    text.push_str(if summary.is_empty() { &first } else { summary.trim() });
-    text.push_str(&format!("\n\n## Problem statement\n\n{question}\n"));
+    let all: Vec<(&Answered, Vec<(String, String)>)> =
+        answers.iter().map(|answer| (answer, parts(&answer.document))).collect();
+    let summaries: Vec<String> = all.iter().map(|(_, parts)| summary(parts)).filter(|text| !text.is_empty()).collect();
+    text.push_str(&format!("{}\n\n## Problem statement\n\n", summaries.join("\n\n")));
+    let several = answers.len() > 1;
+    for (number, answer) in (1..).zip(&answers) {
+        let question = inert::line(&answer.question);
+        text.push_str(&if several { format!("{number}. {question}\n") } else { format!("{question}\n") });
+    }
     if !source.why.is_empty() {
-        text.push_str(&format!("\nWhy this version: {}\n", source.why));
+        text.push_str(&format!("\nWhy this version: {}\n", inert::line(source.why)));
     }
-    text.push_str("\n## Research findings\n");
-    for (number, (heading, body)) in findings.iter().enumerate() {
-        let id = format!("F{}", number + 1);
-        let heading = if heading.is_empty() { "Answer" } else { heading.as_str() };
-        text.push_str(&format!("\n### {id} {heading}\n\n{}\n", body.trim()));
-        items.push(Item { id, title: heading.to_owned() });
+    let (mut findings, mut questions) = (String::new(), String::new());
+    let mut items: Vec<Item> = Vec::new();
+    for (answer, parts) in &all {
+        if several {
+            findings.push_str(&format!("\n**{}**\n", inert::line(&answer.question)));
+        }
+        for (heading, body) in parts.iter().filter(|(heading, _)| is_finding(heading)) {
+            let id = next(&items, 'F');
+            let heading = if heading.is_empty() { "Answer" } else { heading.as_str() };
+            findings.push_str(&format!("\n### {id} {heading}\n\n{}\n", body.trim()));
+            items.push(Item { id, title: heading.to_owned(), text: prose(body) });
+        }
     }
+    for question in all.iter().flat_map(|(_, parts)| part(parts, "What is open")).flat_map(str::lines) {
+        let Some(question) = question.strip_prefix("- ") else { continue };
+        let id = next(&items, 'Q');
+        questions.push_str(&format!("- **{id}** {question}\n"));
+        items.push(Item { id, title: question.to_owned(), text: String::new() });
+    }
+    text.push_str(&format!("\n## Research findings\n{findings}"));
     if !questions.is_empty() {
-        text.push_str("\n## Open questions\n\n");
-    }
-    for (number, question) in questions.iter().enumerate() {
-        let id = format!("Q{}", number + 1);
-        text.push_str(&format!("- **{id}** {question}\n"));
-        items.push(Item { id, title: (*question).to_owned() });
+        text.push_str(&format!("\n## Open questions\n\n{questions}"));
     }
     for (name, heading) in [
         ("Where the texts differ", "Where the sources differ"),
         ("Verification", "Verification"),
         ("Citations", "References"),
         ("Web sources", "Web references"),
+        ("Earlier research", "Earlier research"),
     ] {
-        if let Some(body) = part(name) {
-            text.push_str(&format!("\n## {heading}\n\n{}\n", body.trim()));
+        let mut bodies: Vec<&str> = all.iter().filter_map(|(_, parts)| part(parts, name)).map(str::trim).collect();
+        bodies.dedup();
+        if !bodies.is_empty() {
+            text.push_str(&format!("\n## {heading}\n\n{}\n", bodies.join("\n\n")));
         }
     }
     Version {
@@ -65,11 +70,50 @@ pub fn version(source: &Source<'_>, number: u32, at: i64, title: &str, question:
         session: source.session.to_owned(),
         run: source.run,
         title: title.to_owned(),
-        question: question.to_owned(),
+        question: answers.first().map(|answer| answer.question.clone()).unwrap_or_default(),
         why: source.why.to_owned(),
         text,
         items,
+        answers,
     }
+}
+
+fn part<'a>(parts: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    parts.iter().find(|(heading, _)| heading == name).map(|(_, body)| body.as_str())
+}
+
+fn is_finding(heading: &str) -> bool {
+    prior::is_of_the_answer(heading) && !SUMMARIES.contains(&heading)
+}
+
+/// `F1`, `F2`, …
+fn next(items: &[Item], kind: char) -> String {
+    format!("{kind}{}", 1 + items.iter().filter(|item| item.id.starts_with(kind)).count())
+}
+
+fn summary(parts: &[(String, String)]) -> String {
+    let told = SUMMARIES.iter().filter_map(|name| part(parts, name)).map(str::trim).collect::<Vec<_>>().join("\n\n");
+    let first = || parts.iter().find(|(heading, _)| is_finding(heading)).map(|(_, body)| at_word(&prose(body), 600));
+    if told.is_empty() { first().unwrap_or_default() } else { told }
+}
+
+/// What can be asked: each finding by itself, without what it quotes, and none that was rejected.
+pub fn published(paper: &Paper, head: &Version) -> String {
+    // Made before items had their texts.
+    if head.items.iter().all(|item| item.text.is_empty()) {
+        return with_decisions(paper, head);
+    }
+    let mut text = format!("# {}\n", inert::line(&head.title));
+    for item in &head.items {
+        let decided = paper.decision(head, item).map(|decision| decision.decided);
+        if decided == Some(Decided::Rejected) {
+            continue;
+        }
+        let mark = if decided == Some(Decided::Deferred) { " (deferred)" } else { "" };
+        let body = if item.text.is_empty() { "This is an open question." } else { &item.text };
+        text.push_str(&format!("\n## {} {}{mark}\n\n{body}\n", item.id, item.title));
+    }
+    text
 }
 
 /// A version with a table of what was decided on it.
@@ -80,8 +124,8 @@ pub fn with_decisions(paper: &Paper, version: &Version) -> String {
         let decision = paper.decision(version, item);
         let word = decision.map_or("open", |decision| decision.decided.word());
         let note = decision.map(|decision| decision.note.as_str()).unwrap_or_default();
-        let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
-        text.push_str(&format!("| {} | {} | {word} | {} |\n", item.id, cell(&item.title), cell(note)));
+        let (title, note) = (inert::cell(&item.title), inert::cell(note));
+        text.push_str(&format!("| {} | {title} | {word} | {note} |\n", item.id));
     }
     text
 }

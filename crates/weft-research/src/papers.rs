@@ -3,9 +3,10 @@
 //! accepted, rejected or deferred.
 //!
 //! A version is a file that is written once (`SLUG/v3.json`); decisions are lines that are added
-//! (`SLUG/decisions.jsonl`). What is said of a paper is read from those. The newest version of each is
-//! also a text in `current/`, which is the corpus `papers`: its sections are found, cited and asked
-//! like any other document.
+//! (`SLUG/decisions.jsonl`). What is said of a paper is read from those. Made again after a follow-up,
+//! a paper has the answers to all questions of its session. The findings of the newest version, but for
+//! rejected ones, are also a text in `current/`, which is the corpus `papers`: they are found, cited and
+//! asked like any other document.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -68,6 +69,17 @@ impl Decided {
 pub struct Item {
     pub id: String,
     pub title: String,
+    /// What is decided on, without its sources.
+    #[serde(default)]
+    pub text: String,
+}
+
+/// An answer that a paper is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    pub run: u32,
+    pub question: String,
+    pub document: String,
 }
 
 /// One version, as it was made.
@@ -85,6 +97,9 @@ pub struct Version {
     pub why: String,
     pub text: String,
     pub items: Vec<Item>,
+    /// In the order in which they were asked.
+    #[serde(default)]
+    pub answers: Vec<Answered>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,19 +135,25 @@ impl Paper {
         found.ok_or_else(|| PaperError::NoVersion { paper: self.slug.clone(), version: wanted, head })
     }
 
-    /// What was decided on an item of a version. A decision on an item of the same words holds in later
-    /// versions too.
+    /// What was decided on an item of a version. A decision holds in later versions too, as long as
+    /// the item says the same.
     pub fn decision(&self, version: &Version, item: &Item) -> Option<&Decision> {
         self.decisions.iter().rev().find(|decision| {
             let of = self.versions.iter().find(|known| known.number == decision.version);
             let known = of.and_then(|of| of.items.iter().find(|known| known.id == decision.item));
-            decision.version <= version.number && known.is_some_and(|known| known.title == item.title)
+            decision.version <= version.number
+                && known.is_some_and(|known| known.title == item.title && known.text == item.text)
         })
     }
 
     /// The version with what was decided on it.
     pub fn text(&self, version: &Version) -> String {
         paper_text::with_decisions(self, version)
+    }
+
+    /// What can be asked of it: the newest findings that are not rejected, and the questions.
+    pub fn published(&self) -> String {
+        self.head().map(|head| paper_text::published(self, head)).unwrap_or_default()
     }
 
     /// `decided` where every item is, else `draft`.
@@ -170,7 +191,8 @@ impl Papers {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut papers = Vec::new();
         for entry in entries.filter(|entry| entry.path().is_dir()) {
-            let paper = self.read(&entry.file_name().to_string_lossy())?;
+            // One that cannot be read is told of where it is asked for; the others are listed all the same.
+            let Ok(paper) = self.read(&entry.file_name().to_string_lossy()) else { continue };
             papers.extend(Some(paper).filter(|paper| !paper.versions.is_empty()));
         }
         papers.sort_by_key(|paper: &Paper| std::cmp::Reverse(paper.head().map(|head| head.at)));
@@ -201,14 +223,19 @@ impl Papers {
         let question = source.output.get("original_query").and_then(Value::as_str).unwrap_or_default();
         let _turn = self.turn()?;
         let known = self.of_session(source.session)?;
-        let before = known.as_ref().and_then(Paper::head).map(|head| head.title.clone());
+        let before = known.as_ref().and_then(Paper::head);
+        let mut answers = before.map(|head| head.answers.clone()).unwrap_or_default();
+        let document = source.output.get("document").and_then(Value::as_str).unwrap_or_default().to_owned();
+        answers.retain(|answer| answer.run != source.run);
+        answers.push(Answered { run: source.run, question: question.to_owned(), document });
+        let before = before.map(|head| head.title.clone());
         let title = source.title.map(str::to_owned).or(before).unwrap_or_else(|| question.to_owned());
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let slug = known.map_or_else(|| self.unused(&title), |paper| paper.slug);
         let folder = self.folder.join(&slug);
         std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
         let number = self.read(&slug)?.head().map_or(1, |head| head.number + 1);
-        let made = paper_text::version(source, number, (self.now)(), &title, question);
+        let made = paper_text::version(source, number, (self.now)(), &title, answers);
         let text = serde_json::to_string_pretty(&made).unwrap_or_default();
         // A version is there whole or not at all.
         let draft = folder.join(".draft");
@@ -283,13 +310,12 @@ impl Papers {
         self.folder.join("current")
     }
 
-    /// The newest text, for the corpus.
+    /// What can be asked, for the corpus.
     fn publish(&self, paper: &Paper) -> Result<(), PaperError> {
         let folder = self.current();
         std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
-        let Some(head) = paper.head() else { return Ok(()) };
         let draft = self.folder.join(paper.slug.as_str()).join(".text");
-        write_whole(&draft, &paper.text(head))?;
+        write_whole(&draft, &paper.published())?;
         let path = folder.join(format!("{}.md", paper.slug));
         std::fs::rename(&draft, &path).map_err(|error| failed(&path, &error))
     }

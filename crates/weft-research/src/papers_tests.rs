@@ -28,6 +28,7 @@ fn versions_never_change_and_decisions_are_kept() {
     let items: Vec<&str> = paper.head().unwrap().items.iter().map(|item| item.id.as_str()).collect();
     assert_eq!(items, ["F1", "F2", "Q1"]);
     all.decide("how-long", "f1", Decided::Accepted, "as | agreed", "ada").unwrap();
+    all.decide("how-long", "f2", Decided::Rejected, "", "ada").unwrap();
     assert!(matches!(all.decide("how-long", "F9", Decided::Accepted, "", "ada"), Err(PaperError::NoItem { .. })));
     let before = std::fs::read_to_string(data.path().join("papers/how-long/v1.json")).unwrap();
     // What is asked again after a restart is the same; a new version keeps decisions on what stayed.
@@ -37,13 +38,13 @@ fn versions_never_change_and_decisions_are_kept() {
     assert_eq!(paper.versions.iter().map(|version| version.number).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(std::fs::read_to_string(data.path().join("papers/how-long/v1.json")).unwrap(), before);
     let text = paper.text(paper.head().unwrap());
-    assert!(
-        text.contains("Seven years (HHS 3.8).") && text.contains("| F1 | Keeping | accepted | as \\| agreed |"),
-        "{text}"
-    );
+    assert!(text.contains("Seven years (HHS 3.8).") && !text.contains("Six years"), "{text}");
+    // Nobody has decided on the new finding, though its heading is the old one's.
+    assert!(text.contains("| F1 | Keeping | open |") && text.contains("| F2 | Deleting | rejected |"), "{text}");
+    assert!(paper.text(paper.version(Some(1)).unwrap()).contains("| F1 | Keeping | accepted | as \\| agreed |"));
     assert!(text.contains("| Q1 | Paper files | open |") && text.contains("Why this version: the rule has changed"));
     assert!(paper.version(Some(1)).unwrap().text.contains("Six years") && paper.version(Some(9)).is_err());
-    for item in ["F2", "Q1"] {
+    for item in ["F1", "Q1"] {
         all.decide("how-long", item, Decided::Deferred, "", "ada").unwrap();
     }
     assert_eq!(all.get("how-long").unwrap().status(), "decided");
@@ -101,6 +102,69 @@ fn a_paper_can_be_asked_section_by_section() {
 }
 
 #[test]
+fn a_follow_up_adds_to_a_paper_and_what_is_rejected_is_not_asked() {
+    let data = tempfile::tempdir().unwrap();
+    let all = papers(data.path());
+    let corpora = Corpora::within(data.path(), Arc::new(|| 1_800_000_000_000));
+    all.make(&source("s1", &output("Six years (HHS 3.8)."))).unwrap();
+    let mut more = output("Backups are kept for 35 days (HHS 9.14).");
+    more["original_query"] = json!("And backups?");
+    let paper = all.make(&Source { run: 2, ..source("s1", &more) }).unwrap();
+    let head = paper.head().unwrap();
+    assert_eq!((head.number, head.title.as_str()), (2, "How long?"));
+    assert!(head.text.contains("1. How long?\n2. And backups?\n"), "{}", head.text);
+    assert!(
+        head.text.contains("### F1 Keeping\n\nSix years") && head.text.contains("### F3 Keeping\n\nBackups"),
+        "{}",
+        head.text
+    );
+    // Asked again, the same run takes the place of what it gave before.
+    let again = all.make(&Source { run: 2, ..source("s1", &output("Backups: 40 days (HHS 9.14).")) }).unwrap();
+    assert!(again.head().unwrap().text.contains("40 days") && !again.head().unwrap().text.contains("35 days"));
+    all.decide("how-long", "F1", Decided::Rejected, "", "ada").unwrap();
+    all.decide("how-long", "F3", Decided::Deferred, "", "ada").unwrap();
+    all.ingest(&corpora).unwrap();
+    let book = corpora.book(CORPUS).unwrap();
+    let texts: Vec<String> =
+        book.lock().unwrap().paragraphs().iter().map(|one| format!("{} {}", one.id, one.text)).collect();
+    assert!(!texts.iter().any(|text| text.contains("Six years")), "{texts:?}");
+    assert!(
+        texts.iter().any(|text| text.starts_with("how-long#f3-keeping-deferred") && text.contains("40 days")),
+        "{texts:?}"
+    );
+    assert!(
+        !texts.iter().any(|text| text.contains("Sources") || text.contains("line 1")),
+        "only what was found: {texts:?}"
+    );
+}
+
+#[test]
+fn a_version_that_cannot_be_read_is_told_of_and_keeps_nobody_from_the_others() {
+    let data = tempfile::tempdir().unwrap();
+    let all = papers(data.path());
+    all.make(&source("s1", &output("Six years (HHS 3.8)."))).unwrap();
+    std::fs::write(data.path().join("papers/how-long/v2.json"), "{").unwrap();
+    assert!(matches!(all.get("how-long"), Err(PaperError::File { .. })));
+    assert_eq!(all.make(&source("s2", &output("Six years (HHS 3.8)."))).unwrap().slug, "how-long-2");
+    assert_eq!(all.list().unwrap().len(), 1);
+}
+
+#[test]
+fn what_a_person_writes_is_words_in_a_paper() {
+    let data = tempfile::tempdir().unwrap();
+    let all = papers(data.path());
+    let output = output("Six years (HHS 3.8).");
+    let source = Source { title: Some("a --->b <b> ## c"), why: "x\n\n## Decisions\n", ..source("s1", &output) };
+    let paper = all.make(&source).unwrap();
+    all.decide(&paper.slug, "F1", Decided::Accepted, "| F2 | x |\n## y", "ada").unwrap();
+    let paper = all.get(&paper.slug).unwrap();
+    let text = paper.text(paper.head().unwrap());
+    assert_eq!(text.matches("-->").count(), 2, "one of the comment and one of the title: {text}");
+    assert_eq!(text.lines().filter(|line| *line == "## Decisions").count(), 1, "{text}");
+    assert!(text.contains("| accepted | \\| F2 \\| x \\| ## y |"), "{text}");
+}
+
+#[test]
 fn who_changes_papers_at_once_loses_nothing() {
     const EACH: usize = 6;
     let data = tempfile::tempdir().unwrap();
@@ -137,5 +201,5 @@ fn who_changes_papers_at_once_loses_nothing() {
     assert_eq!(notes, ["0", "1", "2", "3", "4", "5"]);
     // What can be asked is the newest, with all that was decided.
     let published = std::fs::read_to_string(data.path().join("papers/current/how-long.md")).unwrap();
-    assert_eq!(published, paper.text(paper.head().unwrap()));
+    assert_eq!(published, paper.published());
 }

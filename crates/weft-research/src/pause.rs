@@ -1,5 +1,5 @@
 //! What a person is shown at a pause: made by code from what a stage gave, the same words every time,
-//! in plain letters.
+//! our own ones in plain letters.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub fn analysed(input: &Value) -> Value {
     let mut text = String::from("## How I understand the question\n\n");
     if let Some(clarity) = clarity {
         let side = if clarity >= CLEAR { "above" } else { "below" };
-        text.push_str(&format!("Clarity: {:.0}% ({side} 70%)\n\n", clarity * 100.0));
+        text.push_str(&format!("Clarity: {} ({side} 70%)\n\n", percent(clarity)));
     }
     bullets(&mut text, "Assumptions", &strings(plan, "assumptions"));
     let queries: Vec<&Value> = plan.get("sub_queries").and_then(Value::as_array).into_iter().flatten().collect();
@@ -34,12 +34,12 @@ pub fn analysed(input: &Value) -> Value {
     if !primary.is_empty() {
         text.push_str(&format!("Primary texts: {}\n\n", primary.join(", ")));
     }
-    // Lettered, so that no number means both an answer and a choice.
+    // So that neither a number nor a letter means both an answer and a choice.
     let questions = strings(plan, "clarification_questions");
     if !questions.is_empty() {
         text.push_str("**Questions to you**\n\n");
-        for (letter, question) in ('a'..='z').zip(&questions) {
-            text.push_str(&format!("- ({letter}) {question}\n"));
+        for (number, question) in questions.iter().enumerate() {
+            text.push_str(&format!("- Q{}: {question}\n", number + 1));
         }
         text.push('\n');
     }
@@ -55,7 +55,7 @@ pub fn analysed(input: &Value) -> Value {
         json!(["Go on", "Exit"])
     };
     let question = if web { "Go on with this plan, and search the web first?" } else { "Go on with this plan?" };
-    json!({ "text": ascii(&text), "path": path, "question": question, "options": options })
+    json!({ "text": plain(&text), "path": path, "question": question, "options": options })
 }
 
 /// After the web was searched.
@@ -77,7 +77,7 @@ pub fn calibrated(input: &Value) -> Value {
             });
             text.push_str(&format!("{done} of {planned} searches, {results} results.\n\n"));
             if let Some(context) = output.get("web_research_context").and_then(Value::as_str) {
-                text.push_str(&format!("{context}\n\n"));
+                text.push_str(&format!("In the model's words: {context}\n\n"));
             }
             for (name, title) in [
                 ("sub_queries_added", "Added"),
@@ -109,22 +109,38 @@ pub fn calibrated(input: &Value) -> Value {
         _ => return fallback(output),
     }
     text.push_str(&details("What was found (JSON)", output));
-    json!({ "text": ascii(&text), "path": "model", "question": "Go on?", "options": ["Go on", "Change the plan", "Exit"] })
+    json!({ "text": plain(&text), "path": "model", "question": "Go on?", "options": ["Go on", "Change the plan", "Exit"] })
 }
 
 /// Which stages a reply leaves out: somebody who does not want the web searched.
 pub fn skips(input: &Value) -> Value {
     let reply = input.get("reply").and_then(Value::as_str).unwrap_or_default().trim().to_lowercase();
-    let after = |first: &str, second: &str| {
-        reply.find(first).is_some_and(|at| reply.get(at..).is_some_and(|rest| rest.contains(second)))
-    };
     let is_b = reply == "b"
         || reply.starts_with("b.") && reply.get(2..).is_none_or(|rest| rest.is_empty() || rest.starts_with(' '))
         || reply.starts_with("b ");
-    let no_web = after("no", "web search") || after("no", "the web") || after("skip", "web") || after("without", "web");
     let direct =
         reply.contains("proceed directly") || reply.starts_with("no proceed") || reply.starts_with("no, proceed");
-    if is_b || no_web || direct { json!(["calibrate"]) } else { json!([]) }
+    let without = reply.split(['.', ',', ';', ':', '!', '?', '\n']).any(leaves_the_web_out);
+    if is_b || without || direct { json!(["calibrate"]) } else { json!([]) }
+}
+
+/// Whether a part of a sentence says that the web is not wanted: "no web search", "skip the web". Where it
+/// says that twice, as in "don't skip the web", it is wanted.
+fn leaves_the_web_out(part: &str) -> bool {
+    const NO: [&str; 9] = ["no", "not", "don't", "don\u{2019}t", "dont", "never", "skip", "without", "omit"];
+    let words = part.split(|letter: char| !letter.is_alphanumeric() && letter != '\'' && letter != '\u{2019}');
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let Some(web) = words.iter().position(|word| ["web", "websearch", "internet"].contains(word)) else { return false };
+    words.iter().take(web).filter(|word| NO.contains(*word)).count() % 2 == 1
+}
+
+/// In whole numbers, and where that would be on the other side of the mark more exactly.
+fn percent(share: f64) -> String {
+    let tenths = (share * 1000.0).floor() / 10.0;
+    if share < CLEAR && (share * 100.0).round() >= CLEAR * 100.0 {
+        return format!("{tenths:.1}%");
+    }
+    format!("{:.0}%", share * 100.0)
 }
 
 fn fallback(output: &Value) -> Value {
@@ -132,7 +148,7 @@ fn fallback(output: &Value) -> Value {
         "The stage is done, but its result could not be laid out.\n\n{}\nReply to go on.",
         details("Result (JSON)", output)
     );
-    json!({ "text": ascii(&text), "path": "fallback", "question": "Go on?", "options": ["Go on", "Exit"] })
+    json!({ "text": plain(&text), "path": "fallback", "question": "Go on?", "options": ["Go on", "Exit"] })
 }
 
 fn strings(value: &Value, name: &str) -> Vec<String> {
@@ -154,14 +170,20 @@ fn details(title: &str, value: &Value) -> String {
     format!("<details><summary>{title}</summary>\n\n```json\n{json}\n```\n\n</details>\n")
 }
 
-fn ascii(text: &str) -> String {
+/// Quotation marks and dashes in plain letters. The letters of other languages stay what they are; what
+/// cannot be seen, or turns a line around, is written out.
+fn plain(text: &str) -> String {
     let plain = |letter: char| match letter {
         '\u{2018}' | '\u{2019}' => "'".to_owned(),
         '\u{201c}' | '\u{201d}' => "\"".to_owned(),
         '\u{2013}' | '\u{2014}' => "-".to_owned(),
         '\u{2026}' => "...".to_owned(),
-        letter if letter.is_ascii() => letter.to_string(),
-        letter => letter.escape_unicode().to_string(),
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
+            letter.escape_unicode().to_string()
+        }
+        '\n' | '\t' => letter.to_string(),
+        letter if letter.is_control() => letter.escape_unicode().to_string(),
+        letter => letter.to_string(),
     };
     text.chars().map(plain).collect()
 }

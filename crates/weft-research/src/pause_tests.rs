@@ -13,10 +13,25 @@ fn who_does_not_want_the_web_is_understood() {
         "skip the web search",
         "B. No, go on without the web",
         "proceed directly",
+        "please do not search the web",
+        "I don't need the web here",
+        "go on without the web",
     ] {
         assert_eq!(skips(&json!({ "reply": reply })), json!(["calibrate"]), "{reply}");
     }
-    for reply in ["proceed", "Yes search", "A. Yes, search the web first", "budget please", "", "because"] {
+    for reply in [
+        "proceed",
+        "Yes search",
+        "A. Yes, search the web first",
+        "budget please",
+        "",
+        "because",
+        "Now do the web search",
+        "I know, search the web",
+        "don't skip the web",
+        "There is no hurry, do the web search",
+        "another web search would be good",
+    ] {
         assert_eq!(skips(&json!({ "reply": reply })), json!([]), "{reply}");
     }
 }
@@ -35,10 +50,61 @@ fn a_pause_says_how_clear_the_question_is() {
     assert_eq!(clear.get("options").unwrap().as_array().unwrap().len(), 3);
     let vague = analysed(&plan(0.65));
     let text = vague.get("text").and_then(Value::as_str).unwrap();
-    assert!(text.contains("65% (below 70%)") && text.contains("(a) Which country") && text.contains("could also mean"));
+    assert!(text.contains("65% (below 70%)") && text.contains("Q1: Which country") && text.contains("could also mean"));
+    // Letters of other languages can be read, and what turns a line around is seen.
+    let german =
+        analysed(&json!({ "output": { "sub_queries": [{ "query": "Aufbewahrung f\u{fc}r Personal\u{202e}akten" }] } }));
+    let text = german.get("text").and_then(Value::as_str).unwrap();
+    assert!(text.contains("f\u{fc}r Personal\\u{202e}akten") && !text.contains('\u{202e}'), "{text}");
     let quick =
         analysed(&json!({ "output": plan(0.9)["output"], "settings": { "web": false }, "tools": ["web_search"] }));
     assert_eq!(quick.get("options").unwrap(), &json!(["Go on", "Exit"]));
+}
+
+#[test]
+fn a_clarity_is_never_on_both_sides_of_the_mark() {
+    for (share, said) in [(0.695, "69.5%"), (0.6999, "69.9%"), (0.7, "70%"), (0.85, "85%"), (0.0, "0%"), (1.0, "100%")]
+    {
+        assert_eq!(percent(share), said);
+    }
+}
+
+#[test]
+fn a_plan_changes_by_either_shape_and_within_bounds() {
+    let plan = json!({ "sub_queries": [{ "query": "old" }, { "query": "bad" }] });
+    let searched = json!({ "results": [{ "url": "https://a.example" }], "execution": { "queries_planned": 1, "queries_succeeded": 1, "results_count": 1 } });
+    let changed = |answer: Value| {
+        calibrate::calibrated(
+            &json!({ "plan": plan, "settings": { "sub_queries": 8 }, "searched": searched, "answer": answer }),
+        )
+    };
+    let by_action = changed(json!({ "calibration": { "calibration_summary": "Two things are new.", "queries": [
+        { "original_text": "old", "refined_text": "old and better", "action": "refine" },
+        { "original_text": "bad", "action": "remove" },
+        { "refined_text": "new", "action": "add" },
+    ] } }));
+    let queries: Vec<&str> =
+        by_action["sub_queries"].as_array().unwrap().iter().map(|query| query["query"].as_str().unwrap()).collect();
+    assert_eq!(queries, ["old and better", "new"]);
+    let shown = calibrated(&json!({ "output": by_action }))["text"].as_str().unwrap().to_owned();
+    assert!(
+        shown.contains("has changed the plan") && shown.contains("In the model's words: Two things are new."),
+        "{shown}"
+    );
+    let many: Vec<Value> = (0..100).map(|number| json!({ "query": format!("more {number}") })).collect();
+    let bounded = changed(json!({ "websearch_calibration": { "intent_changes": { "sub_queries_added": many } } }));
+    assert_eq!(bounded["sub_queries"].as_array().unwrap().len(), 12);
+    assert_eq!(bounded["changes"]["sub_queries_added"].as_array().unwrap().len(), 10, "what is told is what was done");
+}
+
+#[test]
+fn a_model_counts_nothing_and_adds_no_address() {
+    let searched = json!({ "results": [{ "url": "https://a.example" }], "execution": { "queries_succeeded": 1 } });
+    let made = calibrate::calibrated(&json!({ "plan": {}, "searched": searched, "answer": { "websearch_calibration": {
+        "web_research_context": "I have made 5 searches with fifty results. Look at **https://made.up/x**. Records are deleted, as https://a.example says.",
+        "web_sources": [{ "url": "https://a.example", "title": "Mine", "relevance_note": "See https://made.up/y." }] } } }));
+    assert_eq!(made["web_research_context"], "Records are deleted, as https://a.example says.");
+    assert!(!made.to_string().contains("made.up"), "{made}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub fn plan(input: &Value) -> Value {
         queries.push(json!({ "query": question, "role": "primary", "targets": [] }));
     }
     queries.truncate(most.unwrap_or(8).max(1));
-    let clarity = inner.get("clarity_score").or_else(|| inner.get("confidence")).and_then(Value::as_f64);
+    let clarity = inner.get("clarity_score").or_else(|| inner.get("confidence")).and_then(Value::as_f64).map(share);
     let action = inner.get("recommended_action").and_then(Value::as_str);
     let action = action.unwrap_or(if clarity.is_some_and(|clarity| clarity < 0.7) { "clarify" } else { "proceed" });
     let search = inner.get("authority_sources").and_then(|sources| sources.get("search_queries"));
@@ -49,6 +49,12 @@ pub fn plan(input: &Value) -> Value {
         "search_queries": search.map_or_else(Vec::new, strings),
         "path": path,
     })
+}
+
+/// Between nothing and all; somebody who says 85 means of a hundred.
+fn share(value: f64) -> f64 {
+    let share = if value > 1.0 { value / 100.0 } else { value };
+    share.clamp(0.0, 1.0)
 }
 
 fn strings(value: &Value) -> Vec<String> {

@@ -22,3 +22,13 @@ fn both_shapes_of_a_plan_are_read() {
     let many: Vec<Value> = (0..50).map(|number| json!({ "query": format!("q{number}") })).collect();
     assert_eq!(read(json!({ "sub_queries": many }))["sub_queries"].as_array().unwrap().len(), 8);
 }
+
+#[test]
+fn a_clarity_of_a_hundred_is_read_as_a_share() {
+    for (said, read) in [(0.85, 0.85), (85.0, 0.85), (1.0, 1.0), (900.0, 1.0), (-2.0, 0.0)] {
+        let made = plan(
+            &json!({ "question": "q", "answer": { "query_plan": { "clarity_score": said, "sub_queries": ["q"] } } }),
+        );
+        assert_eq!(made["clarity_score"], json!(read), "{said}");
+    }
+}

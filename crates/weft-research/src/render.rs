@@ -1,23 +1,19 @@
 //! The document of a run, written by code: what was said, with the sources it cites, and how it was
 //! checked.
 //!
-//! What holds for every sentence of the answer: it is shown only if everything that it cites or names
-//! as a paragraph exists and the checks of its words, numbers and duties against those paragraphs hold.
-//! One that cites nothing is shown with the mark `[no source]`. One that cites only a web source or an
-//! earlier answer has that label; its words are not checked against it. What is open is told in the
-//! model's own words, under a line that says so. Names that are in no source lower the score and are
-//! sent back, but do not remove a sentence by themselves.
+//! Which sentences of an answer are shown is decided in `kept`. What is open is told in the model's own
+//! words, under a line that says so. Whatever comes from documents or the web stays words (`markdown`).
 
 use serde_json::{Map, Value, json};
+use weft_knowledge::verify::Source;
 
 use crate::answer::{grammar, named_in};
 use crate::calibrate::{WebSource, web_sources};
-use crate::cite::{Grammar, Statement};
-use crate::judge;
+use crate::cite::Grammar;
+use crate::kept::{Kept, Section, kept};
 use crate::prior::{self, at_word};
-use crate::statements::{Block, LineKind, blocks};
+use crate::{inert, judge};
 
-const NO_SOURCE: &str = "[no source]";
 const LONGEST_TITLE: usize = 200;
 /// Paragraphs that are shown where there is no answer.
 const NEAREST: usize = 3;
@@ -32,7 +28,8 @@ pub fn render(input: &Value) -> Value {
     let question = input.get("question").and_then(Value::as_str).unwrap_or_default();
     let texts = verify.get("source_texts").and_then(Value::as_object).cloned().unwrap_or_default();
     let grammar = grammar(input);
-    let Kept { sections: body, dropped, unsourced } = kept(answer, verify, &texts, &grammar);
+    let labelled = labelled(&web, &earlier);
+    let Kept { sections: body, dropped, unsourced, unchecked } = kept(answer, verify, &texts, &grammar, &labelled);
     let answerable = body.iter().any(|section| !section.cites.is_empty());
     let mut document = String::new();
     document.push_str(&heading(question, number));
@@ -53,8 +50,13 @@ pub fn render(input: &Value) -> Value {
         document.push_str(&format!("\n*{what} left out because the sources do not bear it out.*\n"));
     }
     if answerable && unsourced > 0 {
-        let what = if unsourced == 1 { "1 sentence has".to_owned() } else { format!("{unsourced} sentences have") };
-        document.push_str(&format!("\n*{what} no source and could not be checked; each is marked.*\n"));
+        let what = if unsourced == 1 { "1 sentence was".to_owned() } else { format!("{unsourced} sentences were") };
+        document.push_str(&format!("\n*{what} left out for want of a source.*\n"));
+    }
+    if answerable && unchecked > 0 {
+        document.push_str(
+            "\n*What is marked as not checked is not in the words that are known of its web page or earlier answer.*\n",
+        );
     }
     document.push_str(&conflicts(verify, &texts, input.get("retrieve").unwrap_or(&nothing)));
     document.push_str(&open_points(answer, verify, &grammar));
@@ -89,112 +91,11 @@ fn heading(question: &str, number: u64) -> String {
     let line = question.split_whitespace().collect::<Vec<_>>().join(" ");
     let short = at_word(&line, LONGEST_TITLE);
     let follows = if number > 1 { format!("Follow-up {}: ", number - 1) } else { String::new() };
-    let mut text = format!("# {follows}{short}\n");
+    let mut text = format!("# {follows}{}\n", inert::line(&short));
     if short != line {
-        text.push_str(&format!("\n## Original question\n\n> {}\n", question.trim().replace('\n', "\n> ")));
+        text.push_str(&format!("\n## Original question\n\n{}\n", inert::block(question.trim())));
     }
     text
-}
-
-#[derive(Default)]
-struct Section {
-    heading: String,
-    text: String,
-    /// Paragraph and what is said of it.
-    cites: Vec<(String, String)>,
-}
-
-/// What is shown of an answer.
-#[derive(Default)]
-struct Kept {
-    sections: Vec<Section>,
-    /// Sentences that are not shown because they do not hold.
-    dropped: usize,
-    /// Sentences that are shown with a mark.
-    unsourced: usize,
-}
-
-/// Goes through the answer exactly as it was read when its claims were made: the checks count them.
-fn kept(answer: &Value, verify: &Value, texts: &Map<String, Value>, grammar: &Grammar) -> Kept {
-    let text = answer.get("synthesis").and_then(Value::as_str).unwrap_or_default();
-    let failed = verify.get("failed_claims").and_then(Value::as_array).into_iter().flatten();
-    let failed: Vec<u64> = failed.filter_map(Value::as_u64).collect();
-    let mut kept = Kept { sections: vec![Section::default()], ..Kept::default() };
-    let mut claim = 0_u64;
-    for block in blocks(text, grammar) {
-        let lines = match block {
-            Block::Quotation => continue,
-            Block::Heading(heading) => {
-                // A heading says nothing that would need a source; one that cites is read without it.
-                let made_up = heading.names.iter().any(|name| find(texts, name).is_none())
-                    || heading.cites.iter().any(|cite| cite.starts_with("http") || cite.starts_with("www."));
-                let heading = if made_up { String::new() } else { heading.words };
-                kept.sections.push(Section { heading, ..Section::default() });
-                continue;
-            }
-            Block::Lines(lines) => lines,
-        };
-        let mut shown = Vec::new();
-        for line in lines {
-            if line.kind == LineKind::Head {
-                shown.extend(line.statements.into_iter().map(|head| head.text));
-                continue;
-            }
-            let mut sentences = Vec::new();
-            for statement in line.statements.iter().filter(|statement| statement.has_words()) {
-                let number = claim;
-                claim += u64::from(!statement.cites.is_empty());
-                if let Some(sentence) = kept.sentence(statement, failed.contains(&number), texts) {
-                    sentences.push(sentence);
-                }
-            }
-            if !sentences.is_empty() {
-                shown.push(format!("{}{}", line.mark, sentences.join(" ")));
-            }
-        }
-        if let Some(section) = kept.sections.last_mut().filter(|_| !shown.is_empty()) {
-            if !section.text.is_empty() {
-                section.text.push_str("\n\n");
-            }
-            section.text.push_str(&shown.join("\n"));
-        }
-    }
-    kept.sections.retain(|section| section.text.chars().any(char::is_alphanumeric));
-    kept
-}
-
-impl Kept {
-    fn sentence(&mut self, statement: &Statement, failed: bool, texts: &Map<String, Value>) -> Option<String> {
-        let cites: Option<Vec<&str>> = statement.cites.iter().map(|cite| find(texts, cite)).collect();
-        let Some(cites) = cites.filter(|_| !failed || statement.cites.is_empty()) else {
-            self.dropped += 1;
-            return None;
-        };
-        if statement.is_uncited() {
-            self.unsourced += 1;
-            return Some(marked(&statement.text));
-        }
-        if let Some(section) = self.sections.last_mut() {
-            section.cites.extend(cites.into_iter().map(|id| (id.to_owned(), statement.words.clone())));
-        }
-        Some(statement.text.clone())
-    }
-}
-
-/// The id of a paragraph, by itself or as it is cited.
-fn find<'a>(texts: &'a Map<String, Value>, cite: &str) -> Option<&'a str> {
-    let called = |(id, source): &(&String, &Value)| {
-        id.as_str() == cite || source.get("cite").and_then(Value::as_str) == Some(cite)
-    };
-    texts.iter().find(called).map(|(id, _)| id.as_str())
-}
-
-/// With the mark where the sentence ends; in a table within its last cell.
-fn marked(text: &str) -> String {
-    match text.trim_end().strip_suffix('|').filter(|_| text.starts_with('|')) {
-        Some(row) => format!("{} {NO_SOURCE} |", row.trim_end()),
-        None => format!("{text} {NO_SOURCE}"),
-    }
 }
 
 impl Section {
@@ -214,9 +115,8 @@ impl Section {
             quoted.push(id);
             let Some(source) = texts.get(id) else { continue };
             let field = |name: &str| source.get(name).and_then(Value::as_str).unwrap_or_default();
-            let words = field("text").replace('\n', "\n> ");
-            let head = format!("> **{}** {}", field("cite"), place(source));
-            sources.push(format!("{}\n>\n> {words}", head.trim_end()));
+            let head = format!("> **{}** {}", inert::line(field("cite")), place(source));
+            sources.push(format!("{}\n>\n{}", head.trim_end(), inert::block(field("text"))));
         }
         for (number, source) in
             web.iter().enumerate().filter(|(number, _)| self.text.contains(&format!("[W{}]", number + 1)))
@@ -227,8 +127,8 @@ impl Section {
             sources.push(format!(
                 "> *Earlier answer* [{}] {}: *{}*",
                 section.id,
-                plain(&section.heading),
-                plain(&at_word(&section.excerpt, 160))
+                inert::cell(&section.heading),
+                inert::line(&at_word(&section.excerpt, 160))
             ));
         }
         if !sources.is_empty() {
@@ -241,17 +141,29 @@ impl Section {
 impl WebSource {
     fn link(&self) -> String {
         let title = if self.title.is_empty() { &self.url } else { &self.title };
-        format!("[{}]({})", plain(title), self.url)
+        format!("[{}]({})", inert::cell(title), inert::address(&self.url))
     }
 
     /// The page's words in quotation marks; a model's note about it as what it is.
     fn words(&self) -> String {
         match (self.snippet.is_empty(), self.note.is_empty()) {
-            (false, _) => format!(": \u{201c}{}\u{201d}", plain(&at_word(&self.snippet, 300))),
-            (true, false) => format!(" (noted by the model: {})", plain(&self.note)),
+            (false, _) => format!(": \u{201c}{}\u{201d}", inert::line(&at_word(&self.snippet, 300))),
+            (true, false) => format!(" (noted by the model: {})", inert::line(&self.note)),
             (true, true) => String::new(),
         }
     }
+}
+
+/// What is known of the words behind `[W1]` and `[P1]`.
+fn labelled(web: &[WebSource], earlier: &[prior::Section]) -> Vec<Source> {
+    let pages = web.iter().enumerate().map(|(number, source)| Source {
+        id: format!("W{}", number + 1),
+        text: format!("{}. {}", source.title, source.snippet),
+    });
+    let parts = earlier
+        .iter()
+        .map(|section| Source { id: section.id.clone(), text: format!("{}. {}", section.heading, section.excerpt) });
+    pages.chain(parts).collect()
 }
 
 fn place(source: &Value) -> String {
@@ -259,11 +171,7 @@ fn place(source: &Value) -> String {
     let page = source.get("page").and_then(Value::as_u64).map(|page| format!("page {page}"));
     let section = Some(field("section").rsplit(" > ").next().unwrap_or_default()).filter(|section| !section.is_empty());
     let parts: Vec<&str> = section.into_iter().chain(page.as_deref()).collect();
-    if parts.is_empty() { String::new() } else { format!("({})", parts.join(", ")) }
-}
-
-fn plain(text: &str) -> String {
-    text.replace('|', "\\|").replace(['\n', '\r'], " ").replace(']', "\\]")
+    if parts.is_empty() { String::new() } else { format!("({})", inert::line(&parts.join(", "))) }
 }
 
 fn citation(id: &str, claim: &str, texts: &Map<String, Value>) -> Value {
@@ -302,17 +210,15 @@ fn no_answer(answer: &Value, verify: &Value, retrieve: &Value) -> String {
     }
     for cite in nearest {
         let Some(one) = found.iter().find(|one| field(one, "cite") == cite) else { continue };
-        let words = field(one, "text");
-        let quoted: Vec<String> = words.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
-        let head = format!("**{cite}** {}", place(one));
-        text.push_str(&format!("\n{}\n\n{}\n", head.trim_end(), quoted.join("\n")));
+        let head = format!("**{}** {}", inert::line(&cite), place(one));
+        text.push_str(&format!("\n{}\n\n{}\n", head.trim_end(), inert::block(&field(one, "text"))));
     }
     text
 }
 
 /// Without a model: whether the documents speak of it at all, and how else to ask.
 fn not_found(nowhere: &[String], foreign: Option<bool>, retrieve: &Value) -> String {
-    let quoted: Vec<String> = nowhere.iter().map(|word| format!("\u{201c}{}\u{201d}", plain(word))).collect();
+    let quoted: Vec<String> = nowhere.iter().map(|word| format!("\u{201c}{}\u{201d}", inert::line(word))).collect();
     let unknown = match quoted.as_slice() {
         [] => String::new(),
         [one] => format!(" The word {one} is nowhere in them."),
@@ -321,8 +227,7 @@ fn not_found(nowhere: &[String], foreign: Option<bool>, retrieve: &Value) -> Str
     if foreign == Some(true) {
         return format!("The documents do not answer this question.{unknown}\n");
     }
-    let by_words = retrieve.get("notice").is_some_and(|notice| !notice.is_null());
-    let how = if by_words { "words alone" } else { "words and likeness" };
+    let how = retrieve.get("compares").and_then(Value::as_str).unwrap_or("words");
     format!(
         "No answer was found in the documents.{unknown}\n\nNothing fits the question closely enough to be quoted as an \
          answer. Without a language model texts are compared by {how}, so an answer in other words may be missed: try the \
@@ -346,7 +251,8 @@ fn conflicts(verify: &Value, texts: &Map<String, Value>, retrieve: &Value) -> St
                 let id = side.get("source").and_then(Value::as_str).unwrap_or_default();
                 let source = texts.get(id).or_else(|| beside(id));
                 let cite = source.and_then(|source| source.get("cite")).and_then(Value::as_str).unwrap_or(id);
-                format!("{cite} says \"{}\"", side.get("text").and_then(Value::as_str).unwrap_or_default())
+                let said = side.get("text").and_then(Value::as_str).unwrap_or_default();
+                format!("{} says \"{}\"", inert::line(cite), inert::line(said))
             })
             .collect();
         text.push_str(&format!("- {}\n", sides.join("; ")));
@@ -367,7 +273,9 @@ fn open_points(answer: &Value, verify: &Value, grammar: &Grammar) -> String {
             || unknown.as_ref().is_some_and(|unknown| !named.iter().any(|name| unknown.contains(&name.as_str())))
     };
     let gaps = answer.get("gaps").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    let gaps: Vec<String> = gaps.filter(exist).map(|gap| format!("- {}\n", gap.replace('\n', " "))).collect();
+    // They begin as words, whatever a model has put before them.
+    let words = |gap: &str| inert::line(gap.trim_start_matches(['#', '>', '-', '+', '|', ' ']));
+    let gaps: Vec<String> = gaps.filter(exist).map(|gap| format!("- {}\n", words(gap))).collect();
     if gaps.is_empty() {
         return String::new();
     }
@@ -391,10 +299,13 @@ fn verification(verify: &Value) -> String {
     let verdict = if contradictions == 0.0 { "holds" } else { "does not hold" };
     text.push_str(&format!("| Contradictions | {contradictions:.0} | 0 | {verdict} |\n"));
     let uncited = verify.get("uncited").and_then(Value::as_u64).unwrap_or(0);
-    let verdict = if uncited == 0 { "holds" } else { "marked" };
+    let verdict = if uncited == 0 { "holds" } else { "left out" };
     text.push_str(&format!("| Sentences without a source | {uncited} | 0 | {verdict} |\n"));
     if verify.get("needs_repair").and_then(Value::as_bool) == Some(true) {
-        text.push_str("\nNot all marks were reached. Statements that did not hold were left out.\n");
+        text.push_str(
+            "\nNot all marks were reached. The scores are of all that was written. Statements that did not hold and \
+             sentences without a source were left out of it; names that are not in the sources are marked.\n",
+        );
     }
     text
 }
@@ -414,7 +325,7 @@ fn citation_list(citations: &[Value]) -> String {
             (Some(page), _) => format!("page {page}"),
             (None, line) => format!("line {}", line.unwrap_or(1)),
         };
-        text.push_str(&format!("- {} ({}, {place})\n", field("source_ref"), field("source")));
+        text.push_str(&format!("- {} ({}, {place})\n", inert::line(field("source_ref")), inert::line(field("source"))));
     }
     text
 }
@@ -428,7 +339,8 @@ fn web_list(web: &[WebSource]) -> String {
 /// Only those that the answer refers to.
 fn earlier_list(document: &str, earlier: &[prior::Section]) -> String {
     let used = earlier.iter().filter(|section| document.contains(&format!("[{}]", section.id)));
-    let lines: Vec<String> = used.map(|section| format!("- [{}] {}\n", section.id, plain(&section.heading))).collect();
+    let lines: Vec<String> =
+        used.map(|section| format!("- [{}] {}\n", section.id, inert::cell(&section.heading))).collect();
     if lines.is_empty() { String::new() } else { format!("\n## Earlier research\n\n{}", lines.concat()) }
 }
 
@@ -437,7 +349,7 @@ fn decomposition(input: &Value) -> String {
     let queries = input.get("queries").and_then(Value::as_array).into_iter().flatten();
     for query in queries {
         let field = |name: &str| query.get(name).and_then(Value::as_str).unwrap_or_default();
-        text.push_str(&format!("| {} | {} |\n", plain(field("query")), plain(field("role"))));
+        text.push_str(&format!("| {} | {} |\n", inert::cell(field("query")), inert::cell(field("role"))));
     }
     let count = |pointer: &str| input.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len);
     let known = input.pointer("/retrieve/known_before").and_then(Value::as_u64).unwrap_or(0);

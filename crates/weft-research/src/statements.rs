@@ -29,33 +29,56 @@ pub enum LineKind {
     Prose,
     /// A row of a table.
     Row,
-    /// The head of a table and the rule under it: they say nothing by themselves.
+    /// The head of a table and the rule under it. They are read by nobody, so what is shown of them must
+    /// state nothing.
     Head,
 }
 
 pub fn blocks(text: &str, grammar: &Grammar) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for block in text.split("\n\n").map(str::trim_end).filter(|block| !block.trim().is_empty()) {
-        let mut lines: Vec<&str> = block.lines().filter(|line| !line.trim().is_empty()).collect();
-        while let Some(heading) = lines.first().and_then(|line| heading(line)) {
-            blocks.push(Block::Heading(grammar.read(heading)));
-            lines.remove(0);
+        let mut under: Vec<&str> = Vec::new();
+        for line in block.lines().filter(|line| !line.trim().is_empty()) {
+            // A line in bold letters within a paragraph is one of its lines.
+            match heading(line).filter(|_| under.is_empty() || line.trim_start().starts_with('#')) {
+                Some(heading) => {
+                    blocks.extend(lines_of(&std::mem::take(&mut under), grammar));
+                    blocks.push(Block::Heading(grammar.read(heading)));
+                }
+                None => under.push(line),
+            }
         }
-        if lines.is_empty() {
-            continue;
-        }
-        if lines.iter().all(|line| line.trim_start().starts_with('>')) {
-            blocks.push(Block::Quotation);
-            continue;
-        }
-        let lines = joined(&lines);
-        let read = lines.iter().enumerate().map(|(place, text)| {
-            let next = lines.get(place + 1).map(String::as_str);
-            line(text, next, grammar)
-        });
-        blocks.push(Block::Lines(read.collect()));
+        blocks.extend(lines_of(&under, grammar));
     }
     blocks
+}
+
+fn lines_of(lines: &[&str], grammar: &Grammar) -> Option<Block> {
+    if lines.is_empty() {
+        return None;
+    }
+    if lines.iter().all(|line| line.trim_start().starts_with('>')) {
+        return Some(Block::Quotation);
+    }
+    let lines = joined(lines);
+    let is_row = |place: usize| lines.get(place).is_some_and(|line| line.trim_start().starts_with('|'));
+    let mut read = Vec::with_capacity(lines.len());
+    let mut in_table = false;
+    for (place, text) in lines.iter().enumerate() {
+        // Only the first rule of a table has a head over it.
+        let rules = |place: usize| lines.get(place).is_some_and(|line| is_rule(line));
+        let is_head = !in_table && is_row(place) && !rules(place) && rules(place + 1);
+        let is_first_rule = is_row(place) && !in_table && rules(place);
+        in_table = is_row(place) && (in_table || is_first_rule);
+        read.push(line(text, is_head || is_first_rule, grammar));
+    }
+    Some(Block::Lines(read))
+}
+
+/// `|---|:--|`, with words on neither side.
+fn is_rule(row: &str) -> bool {
+    let row = row.trim();
+    row.starts_with('|') && row.contains('-') && row.chars().all(|letter| "|-: ".contains(letter))
 }
 
 /// The statements of a text that say something, in order.
@@ -94,11 +117,9 @@ fn heading(line: &str) -> Option<&str> {
     (!bold.contains("**") && !bold.ends_with(['.', '!', '?'])).then_some(bold.trim_end_matches(':').trim())
 }
 
-fn line(text: &str, next: Option<&str>, grammar: &Grammar) -> Line {
+fn line(text: &str, is_head: bool, grammar: &Grammar) -> Line {
     let words = text.trim_start();
     if words.starts_with('|') {
-        let is_rule = |row: &str| row.contains('-') && row.chars().all(|letter| "|-: ".contains(letter));
-        let is_head = is_rule(words.trim()) || next.is_some_and(|next| is_rule(next.trim()));
         let kind = if is_head { LineKind::Head } else { LineKind::Row };
         return Line { mark: String::new(), statements: vec![grammar.read(words)], kind };
     }

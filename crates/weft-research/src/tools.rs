@@ -9,6 +9,7 @@ use weft_knowledge::verify::{self, Axis, Claim, Source, Verdict};
 use weft_tool::{Context, Finished, Need, Permit, Policy, Tool};
 
 use crate::book::{Book, Paragraph};
+use crate::cite::is_address;
 use crate::corpora::{Corpora, CorpusError};
 use crate::{differ, extract};
 
@@ -211,7 +212,7 @@ fn search(book: &Book, input: &Value) -> Result<Found, CorpusError> {
     Ok(Found {
         text: shown(hits.iter().map(|(paragraph, _)| *paragraph)),
         summary: counted(hits.len()),
-        data: json!({ "query": query, "paragraphs": data, "notice": book.notice() }),
+        data: json!({ "query": query, "paragraphs": data, "notice": book.notice(), "compares": book.compares() }),
     })
 }
 
@@ -261,6 +262,11 @@ pub(crate) fn check(book: &Book, input: &Value) -> Result<Found, CorpusError> {
         if let Some(found) = book.get(cite) {
             cite.clone_from(&found.id);
         }
+    }
+    // An address that stands in what is cited is none that was made up.
+    for claim in &mut claims {
+        let cited: Vec<&str> = claim.cites.iter().filter_map(|cite| book.get(cite)).map(|one| &*one.text).collect();
+        claim.cites.retain(|cite| !(is_address(cite) && cited.iter().any(|text| text.contains(cite.as_str()))));
     }
     let unknown: Vec<String> = strings(input, "names").into_iter().filter(|name| book.get(name).is_none()).collect();
     let beside = strings(input, "beside");

@@ -16,6 +16,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use crate::ground::Joined;
+use crate::named;
 use crate::policy::Policy;
 use crate::support::Layers;
 
@@ -67,6 +68,7 @@ pub fn dispatch() {
 #[serde(deny_unknown_fields)]
 pub struct Order {
     pub policy: Policy,
+    #[serde(with = "named")]
     pub cwd: PathBuf,
     pub layers: Layers,
     /// What has been made already for all commands of a session. Without it everything is made anew.
@@ -161,7 +163,8 @@ impl Helper {
 
     /// The arguments that run `command` under `order`.
     pub fn arguments(&self, order: &Order, command: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-        // Every path in an order is valid Unicode, or it would not have passed `Policy::resolved`.
+        // The places of locks and proxies are Weft's own. One that cannot be written down makes no order,
+        // which a helper refuses.
         let order = serde_json::to_string(order).unwrap_or_default();
         [WORD.into(), order.into()].into_iter().chain(command).collect()
     }

@@ -15,6 +15,7 @@ pub mod denial;
 pub mod ground;
 pub mod helper;
 pub mod kin;
+mod named;
 pub mod policy;
 pub mod proxy;
 pub mod reserved;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::named;
 use crate::proxy::Domain;
 use crate::reserved::Reserved;
 
@@ -14,22 +15,29 @@ use crate::reserved::Reserved;
 #[serde(deny_unknown_fields)]
 pub struct Policy {
     /// Folders in which files may be changed.
+    #[serde(with = "named::many")]
     pub writable: Vec<PathBuf>,
     /// Files and folders inside writable ones that stay as they are.
+    #[serde(with = "named::many")]
     pub protected: Vec<PathBuf>,
     /// What must not come into being inside writable folders, since git or Weft would heed it. For as
     /// long as a command runs something harmless stands there.
     pub reserved: Vec<Reserved>,
     /// Files and folders that cannot be read.
+    #[serde(with = "named::many")]
     pub unreadable: Vec<PathBuf>,
     /// The same for what does not exist yet, as far as that can be held.
+    #[serde(with = "named::many")]
     pub unborn: Vec<PathBuf>,
     /// Folders inside writable ones in which a command that lasts changes nothing: files in them are
     /// replaced all the time, and a mount goes with the file under it.
+    #[serde(with = "named::many")]
     pub quiet: Vec<PathBuf>,
     /// Folders inside unreadable ones that can be read all the same.
+    #[serde(with = "named::many")]
     pub readable: Vec<PathBuf>,
     /// A folder that stands in for `/tmp`.
+    #[serde(with = "named")]
     pub temp: PathBuf,
     pub network: Network,
     pub limits: Limits,
@@ -98,12 +106,10 @@ pub enum Setting {
 pub enum PolicyError {
     #[error("`{}` cannot be the place where commands may write: it holds the whole system", .0.display())]
     WholeSystem(PathBuf),
-    #[error("`{}` holds secrets and cannot be worked in from the sandbox", .0.display())]
+    #[error("`{}` is hidden from commands, by its place, a rule or `sandbox.unreadable`, so none can work there", .0.display())]
     Secret(PathBuf),
     #[error("`{}` does not exist", .0.display())]
     Missing(PathBuf),
-    #[error("`{}` is not valid Unicode, which the sandbox needs", .0.display())]
-    NotUnicode(PathBuf),
 }
 
 impl Policy {
@@ -128,9 +134,16 @@ impl Policy {
             list.sort();
             list.dedup();
         }
-        // What lies in a folder that is hidden as a whole needs no hiding of its own.
+        // What lies in a folder that is hidden as a whole needs no hiding of its own, unless it lies in
+        // something that is laid open there.
         let hidden = self.unreadable.clone();
-        self.unreadable.retain(|path| !hidden.iter().any(|outer| outer != path && path.starts_with(outer)));
+        let open = |path: &Path, outer: &Path| {
+            let mut roots = self.writable.iter().chain(&self.readable);
+            roots.any(|root| root.starts_with(outer) && path.starts_with(root))
+        };
+        let with_another =
+            |path: &Path| hidden.iter().any(|outer| outer != path && path.starts_with(outer) && !open(path, outer));
+        self.unreadable.retain(|path| !with_another(path));
         for path in &self.writable {
             if system_folders().any(|folder| folder == path) {
                 return Err(PolicyError::WholeSystem(path.clone()));
@@ -140,15 +153,7 @@ impl Policy {
             }
         }
         self.reserved.retain(|kept| self.writable.iter().any(|root| *root != kept.path && kept.path.starts_with(root)));
-        let all = self
-            .writable
-            .iter()
-            .chain(&self.unreadable)
-            .chain(&self.readable)
-            .chain(self.unborn.iter().chain(&self.quiet).chain(&self.protected))
-            .chain(self.reserved.iter().map(|reserved| &reserved.path));
-        let unnameable = all.chain([&self.temp]).find(|path| path.to_str().is_none()).cloned();
-        unnameable.map_or(Ok(self), |path| Err(PolicyError::NotUnicode(path)))
+        Ok(self)
     }
 }
 

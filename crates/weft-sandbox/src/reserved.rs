@@ -13,12 +13,15 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use crate::named;
+
 /// Says that a folder is a stand-in. It has no other meaning in a folder for one person.
 const STICKY: u32 = 0o1000;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reserved {
+    #[serde(with = "named")]
     pub path: PathBuf,
     pub stand_in: StandIn,
 }

@@ -54,7 +54,9 @@ impl Held {
         match self {
             Self::Writes => "files are changed only in the workspace and a private temporary folder",
             Self::Secrets => "keys, passwords and Weft's own folders cannot be read",
-            Self::Protected => "git's hooks and settings, `.weft` and shell start-up files cannot be changed",
+            Self::Protected => {
+                "git's hooks and settings, `.weft`, shell start-up files and what rules forbid in the workspace are held"
+            }
             Self::NoNetwork => "the network is off",
             Self::OnlyProxy => "chosen domains can be let through, and nothing else with them",
             Self::Sockets => "programs outside cannot be reached through their sockets",

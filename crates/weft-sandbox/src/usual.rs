@@ -9,7 +9,7 @@ use crate::policy::{Limits, Network, Policy};
 use crate::reserved::Reserved;
 
 /// Folders with keys, passwords and cookies, from the person's home.
-pub const SECRET_FOLDERS: [&str; 20] = [
+pub const SECRET_FOLDERS: [&str; 23] = [
     ".ssh",
     ".aws",
     ".gnupg",
@@ -27,13 +27,16 @@ pub const SECRET_FOLDERS: [&str; 20] = [
     ".config/google-chrome",
     ".config/chromium",
     ".config/BraveSoftware",
+    ".config/containers",
+    ".config/rclone",
+    ".config/sops",
     ".local/share/keyrings",
     ".local/share/kwalletd",
     "Library/Keychains",
 ];
 
 /// The same of files.
-pub const SECRET_FILES: [&str; 13] = [
+pub const SECRET_FILES: [&str; 24] = [
     ".netrc",
     ".pypirc",
     ".npmrc",
@@ -47,6 +50,17 @@ pub const SECRET_FILES: [&str; 13] = [
     ".terraform.d/credentials.tfrc.json",
     ".gem/credentials",
     ".boto",
+    ".s3cfg",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".gradle/gradle.properties",
+    ".cache/huggingface/token",
 ];
 
 /// Passwords and keys of the machine, which only root can read anyway, and who works as root should
@@ -132,7 +146,7 @@ pub struct Places {
     pub also_writable: Vec<PathBuf>,
     /// More files and folders that the person hides.
     pub also_unreadable: Vec<PathBuf>,
-    /// Files and folders that stay as they are, and are there.
+    /// Files and folders that stay as they are, wherever commands could change them.
     pub also_protected: Vec<PathBuf>,
 }
 
@@ -141,7 +155,7 @@ impl Places {
         let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let mut writable = vec![real(&self.workspace)];
         writable.extend(self.also_writable.iter().filter(|path| path.is_dir()).map(real));
-        let mut kept = Kept { protected: self.also_protected.clone(), ..Kept::default() };
+        let mut kept = Kept::default();
         for folder in writable.clone() {
             kept.protected.extend(STARTUP.iter().map(|name| folder.join(name)));
             let vacant = RESERVED.iter().map(|name| folder.join(name)).filter(|path| is_vacant(path));
@@ -169,6 +183,7 @@ impl Places {
                 }
             }
         }
+        kept.protected.extend(self.also_protected.iter().flat_map(|path| within(&real(path), &writable)));
         let Kept { protected, reserved, quiet } = kept;
         let home = |names: &'static [&'static str]| {
             self.user_home.iter().flat_map(move |home| names.iter().map(move |name| home.join(name)))
@@ -190,6 +205,14 @@ impl Places {
             limits,
         }
     }
+}
+
+/// What of a place lies in writable folders: itself, or those of them that lie in it.
+fn within(place: &Path, writable: &[PathBuf]) -> Vec<PathBuf> {
+    if writable.iter().any(|root| place != root && place.starts_with(root)) {
+        return vec![place.to_owned()];
+    }
+    writable.iter().filter(|root| root.starts_with(place)).cloned().collect()
 }
 
 /// What stays as it is in writable folders.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use weft_core::{SessionId, Status, Timestamp};
 use weft_engine::Engine;
-use weft_store::StoreError;
+use weft_store::{Marked, StoreError};
 
 use crate::desk::SharedDesk;
 
@@ -22,8 +22,11 @@ pub async fn run(desk: SharedDesk) {
         wake(engine).await;
         let before = Timestamp(engine.clock().now().0.saturating_sub_unsigned(GRACE_MS));
         for session in engine.store().deleted_before(before).unwrap_or_default() {
-            // One that is still at work goes when it is done.
-            let _ = let_go(&desk, session).await;
+            // One that is still at work goes when it is done, unless somebody takes it up again.
+            let is_deleted = |marked: Marked| marked.marks.deleted_at.is_some();
+            if engine.store().marked_session(session).is_ok_and(is_deleted) {
+                let _ = let_go(&desk, session).await;
+            }
         }
         sweep(&desk);
         // One that fails now is made next time; `weft doctor` tells of the last one.

@@ -12,6 +12,7 @@ use weft_research::Corpora;
 use crate::assets::Assets;
 use crate::backstage::Backstage;
 use crate::inbox::Inbox;
+use crate::once::SaidOnce;
 use crate::uploads::Uploads;
 
 /// What a server is made of.
@@ -39,6 +40,8 @@ pub struct Desk {
     pub assets: Assets,
     pub inbox: Inbox,
     pub uploads: Uploads,
+    /// What was said under ids of the clients' own.
+    pub said: SaidOnce,
     /// Held by whoever replaces something that is kept as a whole, from looking at it until it is written.
     pub replacing: tokio::sync::Mutex<()>,
     /// Cancelled when the server ends, so that streams end with it.
@@ -55,6 +58,7 @@ impl Desk {
         let inbox = Inbox::start(&parts.engine, closing.clone());
         Arc::new(Self {
             uploads: Uploads::new(parts.home.data.join("uploads")),
+            said: SaidOnce::default(),
             inbox,
             engine: parts.engine,
             home: parts.home,

@@ -7,14 +7,16 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use axum::body::Body;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use futures_util::StreamExt as _;
 
-use crate::listener::Peer;
+use crate::listener::{Guest, Peer};
 use crate::names::Names;
 use crate::problem::Problem;
 use crate::rate::{Client, Rates};
@@ -29,6 +31,9 @@ pub struct Door {
     secure: bool,
     version: HeaderValue,
 }
+
+/// How often whoever listens is asked whether they still may.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Nothing from elsewhere, no script or frame that is not ours. Style attributes are let through:
 /// formulas and diagrams are laid out with them.
@@ -123,7 +128,23 @@ impl Door {
         Some(response)
     }
 
-    async fn answer(&self, mut request: Request, next: Next) -> Response {
+    /// A stream that ends when its token is revoked.
+    fn for_as_long_as_known(self: &Arc<Self>, response: Response, bearer: Bearer) -> Response {
+        let door = Arc::clone(self);
+        let unknown = async move {
+            loop {
+                tokio::time::sleep(LOOK_AGAIN).await;
+                let mut checks = door.checks.lock().unwrap_or_else(PoisonError::into_inner);
+                door.tokens.refresh(&mut checks);
+                if !checks.knows(&bearer) {
+                    return;
+                }
+            }
+        };
+        response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(unknown))))
+    }
+
+    async fn answer(self: &Arc<Self>, mut request: Request, next: Next) -> Response {
         let host = match self.check_origin(&request) {
             Ok(host) => host,
             Err(problem) => return problem.into_response(),
@@ -131,6 +152,9 @@ impl Door {
         let bearer = self.bearer(request.headers(), &host);
         let invited = self.invited(&request);
         let known = bearer.as_ref().or(invited.as_ref().and_then(|(_, bearer)| bearer.as_ref()));
+        if let Some(guest) = request.extensions().get::<Arc<Guest>>().filter(|_| known.is_some()) {
+            guest.settle();
+        }
         let client = known.map_or_else(|| stranger_at(&request), |bearer| Client::Known(bearer.name.clone()));
         if !self.rates.take(client, Instant::now()) {
             let message = "Too many requests at once. Wait a second.";
@@ -141,8 +165,9 @@ impl Door {
                 self.let_in(&request, &host, token, &invited).unwrap_or_else(|| stranger(&request))
             }
             (None, Some(bearer)) => {
-                request.extensions_mut().insert(bearer);
-                next.run(request).await
+                request.extensions_mut().insert(bearer.clone());
+                let response = next.run(request).await;
+                if is_stream(&response) { self.for_as_long_as_known(response, bearer) } else { response }
             }
             // The browser may well have a cookie: it keeps it to itself where another page leads here.
             (None, None) if is_page(&request) && is_from_elsewhere(request.headers()) => {
@@ -156,6 +181,10 @@ impl Door {
 fn stranger_at(request: &Request) -> Client {
     let peer = request.extensions().get::<ConnectInfo<Peer>>();
     Client::stranger(peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(Peer(address))| address.ip()))
+}
+
+fn is_stream(response: &Response) -> bool {
+    response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
 fn is_page(request: &Request) -> bool {

@@ -1,6 +1,6 @@
 //! What requests carry, parsed once into types that cannot be wrong; a refusal is a [`Problem`].
 
-use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use bytes::Bytes;
@@ -64,6 +64,18 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
         axum::extract::Query::try_from_uri(&parts.uri)
             .map(|axum::extract::Query(value)| Self(value))
             .map_err(|rejection| Problem::bad(format!("{}.", rejection.body_text().trim_end_matches('.'))))
+    }
+}
+
+/// What a path names. Bytes that are no text name nothing.
+pub struct Path<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let names = axum::extract::Path::from_request_parts(parts, state).await;
+        names.map(|axum::extract::Path(names)| Self(names)).map_err(|_| Problem::missing("There is nothing here."))
     }
 }
 

@@ -7,8 +7,9 @@ use std::time::Duration;
 use axum::response::sse;
 use serde_json::json;
 use tokio::sync::broadcast;
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
-use weft_core::{SessionId, Timestamp};
+use weft_core::{AskId, SessionId, Timestamp};
 use weft_engine::Engine;
 use weft_store::{Marked, MarkedFilter, StoreError, View};
 
@@ -48,7 +49,8 @@ impl Inbox {
     pub fn start(engine: &Engine, closing: CancellationToken) -> Self {
         let news = broadcast::Sender::new(BUFFER);
         tokio::spawn(
-            Lookout { engine: engine.clone(), news: news.clone(), known: HashMap::new(), asks: 0 }.run(closing),
+            Lookout { engine: engine.clone(), news: news.clone(), known: HashMap::new(), asks: Vec::new() }
+                .run(closing),
         );
         Self { news }
     }
@@ -63,18 +65,22 @@ struct Lookout {
     news: broadcast::Sender<News>,
     /// The last event of each session that has been told of, to notice what others write.
     known: HashMap<SessionId, u64>,
-    asks: usize,
+    /// The questions that are open.
+    asks: Vec<(SessionId, AskId)>,
 }
 
 impl Lookout {
     async fn run(mut self, closing: CancellationToken) {
         let mut touched = self.engine.store().touched();
         let mut looked = (0, self.engine.clock().now());
+        // Its own beat, or what happens here would keep off what happens elsewhere.
+        let mut beat = tokio::time::interval(LOOK_OUT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let first = tokio::select! {
                 () = closing.cancelled() => return,
+                _ = beat.tick() => None,
                 first = touched.recv() => Some(first),
-                () = tokio::time::sleep(LOOK_OUT) => None,
             };
             if self.news.receiver_count() == 0 {
                 continue;
@@ -90,7 +96,7 @@ impl Lookout {
                     sessions.dedup();
                     sessions.into_iter().for_each(|session| self.tell(session));
                 }
-                // Too much at once, or nothing for a while: look at what has changed.
+                // Too much at once, or time to: look at what has changed.
                 Some(Err(broadcast::error::RecvError::Lagged(_))) | None => self.look(&mut looked),
                 Some(Err(broadcast::error::RecvError::Closed)) => return,
             }
@@ -143,10 +149,12 @@ impl Lookout {
     }
 
     fn tell_asks(&mut self) {
-        let Ok(open) = self.engine.store().open_asks().map(|asks| asks.len()) else { return };
+        let Ok(open) = self.engine.store().open_asks() else { return };
+        // Which ones, not how many: one is answered and the next one raised before anybody looks.
+        let open: Vec<_> = open.into_iter().map(|row| (row.session, row.ask.id)).collect();
         if open != self.asks {
+            let _ = self.news.send(News::Asks { open: open.len() });
             self.asks = open;
-            let _ = self.news.send(News::Asks { open });
         }
     }
 }

@@ -23,6 +23,7 @@ mod inbox;
 mod listener;
 mod names;
 mod offer;
+mod once;
 mod openapi;
 mod patience;
 mod problem;

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::future::BoxFuture;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Resource, ResourceContents, ResourceTemplate, Tool};
@@ -34,6 +35,8 @@ pub struct WeftOffer {
     /// Whose outputs the directly used tools write.
     pub session: SessionId,
     pub read_marks: ReadMarks,
+    /// How many calls there were: each has a name of its own in the audit log.
+    pub calls: AtomicU64,
 }
 
 impl Offer for WeftOffer {
@@ -121,6 +124,15 @@ impl Offer for WeftOffer {
     }
 }
 
+/// How much a mode lets pass unasked.
+const fn looseness(mode: Mode) -> u8 {
+    match mode {
+        Mode::Safe => 0,
+        Mode::Ask => 1,
+        Mode::Auto => 2,
+    }
+}
+
 fn result(result: Result<String, String>) -> CallToolResult {
     match result {
         Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
@@ -132,7 +144,11 @@ impl WeftOffer {
     /// One of the built-in tools, through the guard like everywhere else.
     async fn use_tool(&self, tool: &str, input: Value, talk: &Talk) -> Result<String, String> {
         let guard = self.engine.guard();
-        let call = ToolCall { id: CallId::new("mcp".to_owned()), name: tool.to_owned(), input, signature: None };
+        let number = self.calls.fetch_add(1, Ordering::Relaxed);
+        let call = ToolCall { id: CallId::new(format!("mcp_{number}")), name: tool.to_owned(), input, signature: None };
+        if let Err(text) = self.engine.before_tool(self.session, &self.workspace, &call).await {
+            return Err(self.refused(tool, "Refused by a hook", text).await);
+        }
         let outputs = self.home.outputs(self.session);
         let rules = Arc::new(self.engine.rules(&self.workspace));
         let policy = Policy {
@@ -142,13 +158,14 @@ impl WeftOffer {
             workspace: &self.workspace,
             outputs: &outputs,
             read_marks: &self.read_marks,
+            undo: None,
         };
         let agreed = match guard.prepare(&call, &policy) {
             Verdict::Run { .. } => None,
-            Verdict::Refuse { text, summary, .. } => return Err(self.refused(tool, &summary, text)),
+            Verdict::Refuse { text, summary, .. } => return Err(self.refused(tool, &summary, text).await),
             Verdict::Ask { kind, question } => match approve(&kind, &question, talk).await {
                 Ok(agreed) => Some(agreed),
-                Err(text) => return Err(self.refused(tool, &question, text)),
+                Err(text) => return Err(self.refused(tool, &question, text).await),
             },
         };
         let context = Context {
@@ -164,20 +181,21 @@ impl WeftOffer {
             cancel: talk.cancel().clone(),
             live: Arc::new(|_| {}),
         };
-        let finished = guard.run_agreed(&call, context, agreed.as_deref()).await;
+        let mut finished = guard.run_agreed(&call, context, agreed.as_deref()).await;
+        self.engine.after_tool(self.session, &self.workspace, &call, &mut finished).await;
         match finished.outcome {
             Outcome::Ok => Ok(finished.output.text),
             Outcome::Denied | Outcome::Invalid => {
-                Err(self.refused(tool, &finished.output.summary, finished.output.text))
+                Err(self.refused(tool, &finished.output.summary, finished.output.text).await)
             }
             Outcome::Failed | Outcome::Interrupted => Err(finished.output.text),
         }
     }
 
     /// No session's log tells of these calls.
-    fn refused(&self, tool: &str, summary: &str, reason: String) -> String {
+    async fn refused(&self, tool: &str, summary: &str, reason: String) -> String {
         let (session, workspace) = (self.session, &*self.workspace);
-        self.engine.note_refusal(&Refused { session, workspace, tool, summary, reason: &reason });
+        self.engine.note_refusal(&Refused { session, workspace, tool, summary, reason: &reason }).await;
         reason
     }
 
@@ -197,10 +215,19 @@ impl WeftOffer {
                 })
                 .map_err(said)?,
         };
-        if text("session").is_some()
-            && self.engine.state(session).map_err(said)?.workspace != self.workspace.to_string_lossy()
-        {
-            return Err("That session belongs to another folder.".to_owned());
+        if text("session").is_some() {
+            let state = self.engine.state(session).map_err(said)?;
+            if state.workspace != self.workspace.to_string_lossy() {
+                return Err("That session belongs to another folder.".to_owned());
+            }
+            if looseness(state.mode) > looseness(self.mode) {
+                let reason = format!(
+                    "That session is in `{}` mode, and whoever connects here gets `{}` mode. Begin another, or have the \
+                     person change the session's mode.",
+                    state.mode, self.mode
+                );
+                return Err(self.refused(RUN_AGENT, "Go on with a session", reason).await);
+            }
         }
         let mut watch = self.engine.watch(session);
         self.engine.submit(session, vec![UserPart::text(prompt)], Delivery::Steer).await.map_err(said)?;
@@ -298,7 +325,7 @@ impl WeftOffer {
 
 /// A yes from the person at the other end, or why not.
 async fn approve(kind: &AskKind, question: &str, talk: &Talk) -> Result<String, String> {
-    let AskKind::Approval { detail, grant, .. } = kind else {
+    let AskKind::Approval { detail, grant, effect, .. } = kind else {
         return Err("This tool asks a person and cannot be used here.".to_owned());
     };
     if !talk.can_ask() {
@@ -317,7 +344,7 @@ async fn approve(kind: &AskKind, question: &str, talk: &Talk) -> Result<String, 
         "properties": {"allow": {"type": "boolean", "title": "Allow it?", "default": false}},
         "required": ["allow"],
     });
-    let form = talk.ask(&format!("{question}\n\n{detail}"), schema).await;
+    let form = talk.ask(format!("{question}\n\n{detail}\n\n{effect}").trim_end(), schema).await;
     match form.as_ref().and_then(|form| form.get("allow")).and_then(Value::as_bool) {
         Some(true) => Ok(detail.clone()),
         Some(false) | None => Err(format!("Not done: the person did not allow it. {question}")),

@@ -42,6 +42,7 @@ const PROBLEMS: [(&str, &str); 11] = [
 pub fn document() -> OpenApi {
     let (_, api) = utoipa_axum::router::OpenApiRouter::with_openapi(Api::openapi())
         .nest(BASE, crate::routes::api())
+        .merge(crate::edges::described())
         .split_for_parts();
     api
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
@@ -17,7 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::desk::{Desk, Parts, SharedDesk};
 use crate::door::{self, Door};
-use crate::listener::{self, Peer, PlainListener, Tls, TlsListener};
+use crate::extract::Path;
+use crate::listener::{self, Tls};
 use crate::names::Names;
 use crate::problem::Problem;
 use crate::tokens::{TokenError, Tokens, own_name};
@@ -41,8 +42,6 @@ pub enum ServeError {
     Certificate { path: String, reason: String },
     #[error(transparent)]
     Token(#[from] TokenError),
-    #[error("the server ended: {0}")]
-    Ended(io::Error),
 }
 
 #[derive(Debug, Clone)]
@@ -118,27 +117,13 @@ impl Server {
         let again = Arc::new(AtomicBool::new(false));
         let desk = Desk::new(parts, stop.clone(), Arc::clone(&again));
         tokio::spawn(chores::run(Arc::clone(&desk)));
-        let router = router(desk, door).into_make_service_with_connect_info::<Peer>();
-        let ended = stop.clone();
-        let closing = async move { ended.cancelled().await };
-        let serving = async {
-            match self.acceptor {
-                Some(acceptor) => {
-                    let listener = TlsListener::new(self.listener, acceptor);
-                    axum::serve(listener, router).with_graceful_shutdown(closing).await
-                }
-                None => {
-                    let listener = PlainListener(self.listener);
-                    axum::serve(listener, router).with_graceful_shutdown(closing).await
-                }
-            }
-        };
+        let serving = listener::serve(self.listener, self.acceptor, router(desk, door), stop.clone());
         let too_long = async {
             stop.cancelled().await;
             tokio::time::sleep(FAREWELL).await;
         };
         tokio::select! {
-            served = serving => served.map_err(ServeError::Ended)?,
+            () = serving => {}
             () = too_long => {}
         }
         Ok(if again.load(Ordering::SeqCst) { Ended::ToStartAgain } else { Ended::Stopped })

@@ -64,6 +64,8 @@ pub struct Tokens {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bearer {
     pub name: String,
+    /// Of the token: another one may get the same name later.
+    hash: [u8; 32],
 }
 
 /// What is compared: hashes of the tokens, and of the cookies made of them.
@@ -212,11 +214,16 @@ impl Checks {
         self.find(&hash(cookie.as_bytes()), |known| known.cookie)
     }
 
+    /// Whether the token is still one.
+    pub fn knows(&self, bearer: &Bearer) -> bool {
+        self.hashes.iter().any(|known| known.name == bearer.name && same(&known.token, &bearer.hash))
+    }
+
     fn find(&self, given: &[u8; 32], expected: impl Fn(&Hashes) -> Option<[u8; 32]>) -> Option<Bearer> {
         let mut found = None;
         for known in &self.hashes {
             if expected(known).is_some_and(|expected| same(given, &expected)) {
-                found = Some(Bearer { name: known.name.clone() });
+                found = Some(Bearer { name: known.name.clone(), hash: known.token });
             }
         }
         found

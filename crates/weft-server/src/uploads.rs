@@ -128,16 +128,38 @@ fn part_of(view: &UploadView, bytes: &[u8]) -> Answer<UserPart> {
     Ok(UserPart::text(format!("\n<file name=\"{}\">\n{text}\n</file>", name.replace('"', "'"))))
 }
 
+/// A picture that is part of a request, as base64. What only claims to be one is not said: it would stay in
+/// the session, and models would refuse every later turn because of it.
+pub fn picture(media_type: &str, data: &str) -> Answer<UserPart> {
+    // Three bytes are four letters.
+    if data.len() > LARGEST_IMAGE / 3 * 4 + 4 {
+        return Err(Problem::too_large("A picture has at most 5 MB; models do not take more."));
+    }
+    let bytes = BASE64_STANDARD.decode(data).unwrap_or_default();
+    match kind_of_picture(&bytes) {
+        Some(kind) if media_type.starts_with("image/") => {
+            Ok(UserPart::Image(Image { media_type: kind.to_owned(), data: data.into() }))
+        }
+        Some(_) | None => Err(Problem::bad(
+            "A picture is a PNG, JPEG, GIF or WebP file as base64, with a media type such as `image/png`.",
+        )),
+    }
+}
+
+/// By the first bytes, which models go by too.
+fn kind_of_picture(bytes: &[u8]) -> Option<&'static str> {
+    let known: [(&[u8], &str); 3] =
+        [(b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif")];
+    // Sounds and films begin with `RIFF` too.
+    let is_webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
+    let found = known.iter().find(|(beginning, _)| bytes.starts_with(beginning)).map(|(_, kind)| *kind);
+    found.or(is_webp.then_some("image/webp"))
+}
+
 /// What it is, by its first bytes where they tell.
 fn guess(said: &str, bytes: &[u8]) -> String {
-    let known: [(&[u8], &str); 4] = [
-        (b"\x89PNG\r\n\x1a\n", "image/png"),
-        (b"\xff\xd8\xff", "image/jpeg"),
-        (b"GIF8", "image/gif"),
-        (b"RIFF", "image/webp"),
-    ];
-    if let Some((_, kind)) = known.iter().find(|(beginning, _)| bytes.starts_with(beginning)) {
-        return (*kind).to_owned();
+    if let Some(kind) = kind_of_picture(bytes) {
+        return kind.to_owned();
     }
     let said = said.split(';').next().unwrap_or_default().trim().to_lowercase();
     let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '/' | '-' | '+' | '.');

@@ -12,6 +12,7 @@ use weft_core::Timestamp;
 
 use crate::database::{connect, connect_backup, with_suffix};
 use crate::error::StoreError;
+use crate::plain;
 use crate::schema::version;
 
 /// So many copies are kept; older ones go.
@@ -152,12 +153,7 @@ fn remove_unfinished(folder: &Path) {
 
 /// Waits for its turn; the turn ends when the file is dropped.
 pub(crate) fn exclusive(path: &Path) -> Result<File, StoreError> {
-    let waiting = || {
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
-        file.lock()?;
-        Ok(file)
-    };
-    waiting().map_err(|error: std::io::Error| StoreError::io("locking", path, &error))
+    plain::exclusive(path).map_err(|error| StoreError::io("locking", path, &error))
 }
 
 /// Makes a new name in a folder last.

@@ -22,6 +22,7 @@ mod marks;
 mod moment;
 mod opening;
 mod ownership;
+mod plain;
 mod reading;
 mod schema;
 mod sessions;

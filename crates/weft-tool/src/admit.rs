@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::guard::Policy;
 use crate::path::{self, Located};
+use crate::permission::rules::{Decision, Deed};
 use crate::permission::{Consent, Denied, Measure, Need};
 use crate::tool::Context;
 
@@ -49,11 +50,21 @@ fn check(
 ) -> Result<(), String> {
     let place = located.path.display();
     let Some(text) = located.path.to_str() else {
-        // No rule can name it, so only what needs none is done.
-        return if located.inside && !located.secret && !located.protected {
-            Ok(())
-        } else {
-            Err(format!("`{place}` is not a name in valid UTF-8, and it lies where every file is asked for by name."))
+        // Nobody can be asked about it by name, so only what nobody has to be asked about is done. Patterns of
+        // rules may fit it all the same.
+        let deed = match need(String::new()) {
+            Need::Read(_) => Deed::Read(&located.path),
+            _ => Deed::Write(&located.path),
+        };
+        return match policy.rules.decide(deed).map(|rule| (rule.decision, &rule.text)) {
+            Some((Decision::Deny, rule)) => Err(format!("Not done: the rule `deny {rule}` forbids it for `{place}`.")),
+            Some((Decision::Ask, rule)) if !approved => {
+                Err(format!("Not done: the rule `ask {rule}` says to ask for `{place}`."))
+            }
+            Some(_) | None if located.inside && !located.secret && !located.protected => Ok(()),
+            Some(_) | None => Err(format!(
+                "`{place}` is not a name in valid UTF-8, and it lies where every file is asked for by name."
+            )),
         };
     };
     let measure = Measure {

@@ -52,8 +52,9 @@ pub(crate) fn put(permit: &Permit, context: &Context, tool: &'static str, appear
     }
     let heading = format!("put aside {}", names.join(", "));
     let note = format!(
-        "[{}. Programs heed such files of themselves, so commands in the sandbox may not make them. If one is needed, \
-         write it with the file tools, or call shell with \"outside\": true; a person will be asked.]",
+        "[{}. Programs heed such files of themselves, or a rule forbids them, so commands in the sandbox may not make \
+         them. If one is needed, write it with the file tools, or call shell with \"outside\": true; a person will be \
+         asked.]",
         notes.join("; ")
     );
     Some(PutAside { note, heading })
@@ -66,8 +67,8 @@ pub(crate) fn told_of_job(workspace: &Path, appeared: &[PathBuf]) -> Option<Stri
         appeared.iter().map(|place| format!("`{}`", path::shown(workspace, &place.to_string_lossy()))).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "[While it ran {} came into being, which programs heed of themselves. Tell the person, who should look at \
-             it first.]",
+            "[While it ran {} came into being, which programs heed of themselves or a rule forbids. Tell the person, who \
+             should look at it first.]",
             names.join(", ")
         )
     })

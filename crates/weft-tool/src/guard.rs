@@ -16,6 +16,7 @@ use weft_core::ask::{AskKind, Grant};
 use weft_core::event::{Access, Display, Outcome, Output, Plan};
 use weft_core::{Mode, SessionId, ToolCall};
 
+use crate::effect;
 use crate::file::ReadMarks;
 use crate::leak::{self, Leak};
 use crate::path::Located;
@@ -68,6 +69,8 @@ pub struct Policy<'a> {
     /// The session's saved outputs, which it may always read.
     pub outputs: &'a Path,
     pub read_marks: &'a ReadMarks,
+    /// The size of the largest file of which a copy is kept before it is changed; none where nothing is kept.
+    pub undo: Option<u64>,
 }
 
 /// What is to become of a call.
@@ -225,11 +228,12 @@ impl Guard {
     }
 
     fn judge(&self, call: &ToolCall, policy: &Policy<'_>) -> Verdict {
-        let allowed = match self.decide(call, policy) {
+        let secrets = (self.secrets)();
+        let allowed = match self.decide(call, policy, &secrets) {
             Ok(allowed) => allowed,
             Err(Refusal { outcome, text, summary }) => return Verdict::Refuse { outcome, text, summary },
         };
-        let summary = self.summary(allowed.tool, &allowed.input, policy.workspace);
+        let summary = summary(allowed.tool, &allowed.input, policy.workspace, &secrets);
         if let Some(kind) = question(&allowed.needs) {
             return Verdict::Ask { kind, question: summary };
         }
@@ -240,8 +244,10 @@ impl Guard {
         };
         match allowed.tool.detail(&allowed.input, policy) {
             Ok(mut detail) => {
-                (self.secrets)().scrub(&mut detail);
-                let kind = AskKind::Approval { tool: call.name.clone(), detail, grant };
+                secrets.scrub(&mut detail);
+                let mut effect = effect::of(&allowed.needs, policy, allowed.tool.sandbox());
+                secrets.scrub(&mut effect);
+                let kind = AskKind::Approval { tool: call.name.clone(), detail, grant, effect };
                 Verdict::Ask { kind, question: format!("{summary}?{reason}") }
             }
             Err(text) => Verdict::Refuse { outcome: Outcome::Failed, text, summary },
@@ -264,11 +270,12 @@ impl Guard {
     }
 
     async fn run_checked(&self, call: &ToolCall, context: Context, agreed: Option<&str>) -> Finished {
-        let allowed = match self.decide(call, &context.policy()) {
+        let secrets = (self.secrets)();
+        let allowed = match self.decide(call, &context.policy(), &secrets) {
             Ok(allowed) => allowed,
             Err(refusal) => return Finished::new(refusal.outcome, refusal.text, refusal.summary),
         };
-        let summary = self.summary(allowed.tool, &allowed.input, &context.workspace);
+        let summary = summary(allowed.tool, &allowed.input, &context.workspace, &secrets);
         let consented = match allowed.consent {
             Consent::NotNeeded => true,
             Consent::Needed { .. } | Consent::Always(_) => context.approved,
@@ -276,7 +283,7 @@ impl Guard {
         if !consented {
             return Finished::new(Outcome::Denied, "Not done: nobody has approved it.", summary);
         }
-        if context.approved && allowed.tool.finds_its_command() && !self.is_as_agreed(&allowed.needs, agreed) {
+        if context.approved && allowed.tool.finds_its_command() && !is_as_agreed(&allowed.needs, agreed, &secrets) {
             return Finished::new(Outcome::Denied, BECAME_ANOTHER, summary);
         }
         let Some(_slot) = self.slot(&allowed.needs, &context).await else {
@@ -289,8 +296,7 @@ impl Guard {
             witness.record(&Deed { session, call, workspace, tool, needs, summary, moment, written });
         };
         tell(Moment::Begun { approved: context.approved }, &[]);
-        let (redaction, witness) = ((self.secrets)(), self.witness.clone());
-        let permit = Permit { redaction, needs: allowed.needs.clone(), witness };
+        let permit = Permit { redaction: secrets, needs: allowed.needs.clone(), witness: self.witness.clone() };
         let (patience, given_up) = after_a_stop(&allowed.needs);
         let running = AssertUnwindSafe(allowed.tool.run(permit, &context, allowed.input)).catch_unwind();
         let finished = tokio::select! {
@@ -326,18 +332,18 @@ impl Guard {
         Ok((tool, input))
     }
 
-    fn decide(&self, call: &ToolCall, policy: &Policy<'_>) -> Result<Allowed<'_>, Refusal> {
+    fn decide(&self, call: &ToolCall, policy: &Policy<'_>, secrets: &Redaction) -> Result<Allowed<'_>, Refusal> {
         let (tool, input) = self.understand(call)?;
         let refuse = |outcome, text| {
-            let summary = self.summary(tool, &input, policy.workspace);
+            let summary = summary(tool, &input, policy.workspace, secrets);
             Err(Refusal { outcome, text, summary })
         };
-        let leak = leak::find(&input, &(self.secrets)());
+        let leak = leak::find(&input, secrets);
         if let Some(leak @ Leak::Saved) = &leak {
             return refuse(Outcome::Denied, leak.refusal());
         }
         let needs = tool.needs_in(&input, policy.workspace);
-        let consent = match policy.measure().judge(&needs) {
+        let consent = match policy.measure().judge_tool(tool.name(), &needs) {
             Ok(consent) => consent,
             Err(Denied::Forbidden(text)) => return refuse(Outcome::Denied, text),
             Err(Denied::Invalid(text)) => return refuse(Outcome::Invalid, text),
@@ -362,20 +368,6 @@ impl Guard {
         Some(None)
     }
 
-    /// Whether a person was shown exactly this command line, with secrets left out as always.
-    fn is_as_agreed(&self, needs: &[Need], agreed: Option<&str>) -> bool {
-        let Some(line) = line_of(needs) else { return true };
-        let mut line = line.to_owned();
-        (self.secrets)().scrub(&mut line);
-        agreed == Some(line.as_str())
-    }
-
-    fn summary(&self, tool: &dyn Tool, input: &Value, workspace: &Path) -> String {
-        let mut summary = tool.summary(input, workspace);
-        (self.secrets)().scrub(&mut summary);
-        summary
-    }
-
     fn clean(&self, output: &mut Output) {
         let redaction = (self.secrets)();
         redaction.scrub(&mut output.text);
@@ -392,6 +384,20 @@ impl Guard {
         output.text = text::cap(std::mem::take(&mut output.text), LONGEST_TEXT);
         output.summary.truncate(text::floor(&output.summary, LONGEST_SUMMARY));
     }
+}
+
+/// Whether a person was shown exactly this command line, with secrets left out as always.
+fn is_as_agreed(needs: &[Need], agreed: Option<&str>, secrets: &Redaction) -> bool {
+    let Some(line) = line_of(needs) else { return true };
+    let mut line = line.to_owned();
+    secrets.scrub(&mut line);
+    agreed == Some(line.as_str())
+}
+
+fn summary(tool: &dyn Tool, input: &Value, workspace: &Path, secrets: &Redaction) -> String {
+    let mut summary = tool.summary(input, workspace);
+    secrets.scrub(&mut summary);
+    summary
 }
 
 fn scrub_value(value: &mut Value, redaction: &Redaction) {

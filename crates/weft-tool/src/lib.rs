@@ -32,6 +32,7 @@ mod aside;
 mod capture;
 mod changes;
 mod diff;
+mod effect;
 mod file;
 mod handle;
 mod input;

@@ -232,13 +232,42 @@ pub fn shell() -> &'static str {
     SHELL.get_or_init(|| if Path::new("/bin/bash").exists() { "/bin/bash" } else { "/bin/sh" })
 }
 
-/// Whether a variable looks like a secret and so is not inherited.
+/// Whether a variable looks like a secret by its name, and so is not inherited.
 pub fn is_secret_variable(name: &str) -> bool {
-    const ENDINGS: [&str; 8] =
-        ["_API_KEY", "_SECRET", "_TOKEN", "_PASSWORD", "_PASSWD", "_ACCESS_KEY", "_PRIVATE_KEY", "_CREDENTIALS"];
-    // Also without anything before it: `TOKEN` is as secret as `GITHUB_TOKEN`.
-    let name = format!("_{}", name.to_ascii_uppercase());
-    name.starts_with("_AWS_") || name == "_PGPASSWORD" || ENDINGS.iter().any(|ending| name.ends_with(ending))
+    const WORDS: [&str; 17] = [
+        "SECRET",
+        "SECRETS",
+        "TOKEN",
+        "TOKENS",
+        "PASSWORD",
+        "PASSWORDS",
+        "PASSWD",
+        "PASS",
+        "PASSPHRASE",
+        "PAT",
+        "KEY",
+        "APIKEY",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "PGPASSWORD",
+        "COOKIE",
+        "DSN",
+    ];
+    let name = name.to_ascii_uppercase();
+    name.starts_with("AWS_") || name.split('_').any(|word| WORDS.contains(&word))
+}
+
+/// Whether a value is an address with a password in it, as in `postgres://me:secret@host`.
+fn has_password(value: &str) -> bool {
+    let authority = value.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next());
+    let user = authority.and_then(|authority| authority.rsplit_once('@')).map(|(user, _)| user);
+    user.and_then(|user| user.split_once(':')).is_some_and(|(_, password)| !password.is_empty())
+}
+
+/// Whether a variable is kept from what is started: by its name, its value, or because the value is known.
+pub(crate) fn is_kept_from_children(name: &OsStr, value: &OsStr, redaction: &Redaction) -> bool {
+    let by_value = |value: &str| redaction.covers(value) || has_password(value);
+    name.to_str().is_some_and(is_secret_variable) || value.to_str().is_some_and(by_value)
 }
 
 /// A process that has begun: the command itself, or the helper that becomes it.
@@ -347,8 +376,7 @@ fn words(program: &Program) -> (OsString, Vec<OsString>) {
 }
 
 fn is_kept_back(name: &OsStr, value: &OsStr, spec: &Spec) -> bool {
-    let known = value.to_str().is_some_and(|value| spec.redaction.covers(value));
-    known || spec.without.iter().any(|without| without == name) || name.to_str().is_some_and(is_secret_variable)
+    is_kept_from_children(name, value, &spec.redaction) || spec.without.iter().any(|without| without == name)
 }
 
 fn not_started(program: &OsStr, source: io::Error) -> SpawnError {

@@ -10,15 +10,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::handle::OpenError;
 use crate::tool::Context;
+use crate::tools::pdf::Bounds;
 
-/// The text of a PDF, page by page, each under a line `[page N]`. The error completes the sentence
-/// "The PDF …".
-pub fn pdf_text(bytes: Vec<u8>, cancel: &CancellationToken) -> Result<String, String> {
-    crate::tools::pdf::text(bytes, cancel)
+pub use crate::tools::pdf::{PdfError, PdfText};
+
+/// The text of a PDF for an index, which wants more of it than a tool that somebody waits for.
+pub fn pdf_text(bytes: Vec<u8>, cancel: &CancellationToken) -> Result<PdfText, PdfError> {
+    crate::tools::pdf::text(bytes, Bounds::WHOLE, cancel)
 }
 
-/// What a reader of a page would read, as Markdown.
-pub fn html_markdown(html: &str) -> String {
+/// What a reader of a page would read, as Markdown, and whether that is only its beginning.
+pub fn html_markdown(html: &str) -> (String, bool) {
     crate::web::markdown(html)
 }
 
@@ -43,6 +45,13 @@ pub fn is_heeded(path: &Path) -> bool {
 /// Whether files here may hold keys or passwords.
 pub fn is_secret(path: &Path) -> bool {
     crate::path::is_secret(path)
+}
+
+/// Whether the session has read a file of its workspace, and it has not changed since.
+pub fn is_as_read(context: &Context, path: &str) -> bool {
+    let Ok(path) = crate::admit::for_reading(context, path) else { return false };
+    let metadata = crate::handle::open(&path).map(|(_, metadata)| metadata);
+    metadata.is_ok_and(|metadata| context.read_marks.known(&path, &metadata) == crate::file::Known::Current)
 }
 
 /// Whether a running call may read this file, which it did not name itself.

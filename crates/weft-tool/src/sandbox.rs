@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
@@ -18,10 +18,11 @@ use weft_sandbox::proxy::Proxy;
 pub use weft_sandbox::proxy::{Report, Verdict, Visit};
 pub use weft_sandbox::support::Held;
 use weft_sandbox::support::{Choice, Layers};
-use weft_sandbox::{Ground, Limits, Order, Places, denial, reserved, usual};
+use weft_sandbox::{Ground, Limits, Order, Places, Reserved, denial, reserved, usual};
 pub use weft_sandbox::{Helper, Network, Setting, Support, dispatch};
 
-use crate::permission::rules::{Forbidden, Rules};
+use crate::permission::rules::Rules;
+use crate::permission::rules::forbidden::Forbidden;
 
 /// A session's temporary files are kept this long after their last use.
 const KEEP_TEMPORARY: Duration = Duration::from_secs(3 * 24 * 3600);
@@ -59,7 +60,10 @@ pub type RulesOf = Arc<dyn Fn(&Path) -> Rules + Send + Sync>;
 
 /// The sandbox of an engine.
 pub struct Sandbox {
-    settings: SandboxSettings,
+    /// Shared with those made of this one, so that a change holds for all of them.
+    settings: Arc<RwLock<Arc<SandboxSettings>>>,
+    /// What can be reached, whatever the settings say.
+    network: Option<Network>,
     /// What they forbid to read or change is forbidden to every command: a line does not say all that
     /// the programs in it do.
     rules: Option<RulesOf>,
@@ -77,6 +81,8 @@ pub struct Sandbox {
 struct Kept {
     for_the_turn: Option<Arc<Base>>,
     latest: Weak<Base>,
+    /// What the workspace holds; it counts while the turn goes on.
+    found: Option<Found>,
     /// Held by who makes one: a command that comes meanwhile waits for it and makes no other.
     making: Arc<Mutex<()>>,
 }
@@ -88,15 +94,20 @@ struct Base {
     proxy: Option<Proxy>,
     /// Which hosts were asked for and not let through, in order.
     blocked: Arc<Mutex<Vec<String>>>,
-    found: Found,
+    /// Those that it holds.
+    rules: Rules,
 }
 
-/// What was found in the workspace when a ground was made.
+/// What was found in a workspace for the first command of a turn.
 #[derive(Debug, Clone)]
 struct Found {
+    workspace: PathBuf,
+    /// The workspace and what the settings let commands write besides, resolved.
+    writable: Vec<PathBuf>,
+    rules: Rules,
     /// Repositories.
     nested: Vec<PathBuf>,
-    /// What rules forbid.
+    /// What the rules forbid.
     forbidden: Forbidden,
 }
 
@@ -109,6 +120,14 @@ pub enum Plan {
     },
 }
 
+/// What a command may do to the files of its workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    Work,
+    /// Nothing.
+    Look,
+}
+
 /// A sandbox for one command.
 pub struct Fence {
     helper: Helper,
@@ -119,6 +138,8 @@ pub struct Fence {
     blocked_before: usize,
     /// What programs would heed of themselves, and was not there before.
     absent: Vec<PathBuf>,
+    /// The rules have changed, and something of the session runs on under the older ones.
+    older_run: bool,
     /// A command was started in it and has not ended of itself.
     running: bool,
 }
@@ -126,14 +147,20 @@ pub struct Fence {
 impl Kept {
     /// Something runs on it, or it is just being made.
     fn is_in_use(&self) -> bool {
-        self.latest.strong_count() > usize::from(self.for_the_turn.is_some()) || Arc::strong_count(&self.making) > 1
+        self.has_others() || Arc::strong_count(&self.making) > 1
+    }
+
+    /// Something runs on it.
+    fn has_others(&self) -> bool {
+        self.latest.strong_count() > usize::from(self.for_the_turn.is_some())
     }
 }
 
 impl Sandbox {
     pub fn new(settings: SandboxSettings, places: SandboxPlaces) -> Self {
         Self {
-            settings,
+            settings: Arc::new(RwLock::new(Arc::new(settings))),
+            network: None,
             rules: None,
             places,
             helper: Mutex::default(),
@@ -162,11 +189,12 @@ impl Sandbox {
         Self { rules: Some(rules), ..self }
     }
 
-    /// The same for what needs no network, whatever the settings let commands reach.
+    /// The same for what reaches as much of the network, whatever the settings let commands reach.
     #[must_use]
-    pub fn without_network(&self) -> Self {
+    pub fn reaching(&self, network: Network) -> Self {
         Self {
-            settings: SandboxSettings { network: Network::Off, ..self.settings.clone() },
+            settings: Arc::clone(&self.settings),
+            network: Some(network),
             rules: self.rules.clone(),
             places: self.places.clone(),
             helper: Mutex::new(locked(&self.helper).clone()),
@@ -177,8 +205,18 @@ impl Sandbox {
         }
     }
 
-    pub fn settings(&self) -> &SandboxSettings {
-        &self.settings
+    /// What holds for the next command.
+    pub fn settings(&self) -> Arc<SandboxSettings> {
+        let settings = Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner));
+        match &self.network {
+            Some(network) => Arc::new(SandboxSettings { network: network.clone(), ..(*settings).clone() }),
+            None => settings,
+        }
+    }
+
+    /// The settings have changed: they hold from the next command on, also in a turn that runs.
+    pub fn renew(&self, settings: SandboxSettings) {
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
     }
 
     /// What this machine can hold. The first time it is tried, which takes some milliseconds.
@@ -209,13 +247,24 @@ impl Sandbox {
 
     /// How to run a command of a session. An error says why it must not be run at all.
     pub fn plan(&self, session: SessionId, workspace: &Path, outputs: &Path) -> Result<Plan, String> {
-        if self.settings.mode == Setting::Off {
+        self.plan_within(session, workspace, outputs, Reach::Work)
+    }
+
+    pub(crate) fn plan_within(
+        &self,
+        session: SessionId,
+        workspace: &Path,
+        outputs: &Path,
+        reach: Reach,
+    ) -> Result<Plan, String> {
+        let settings = self.settings();
+        if settings.mode == Setting::Off {
             return Ok(Plan::Plain { notice: None });
         }
         // A helper that cannot do all it is told does nothing, so there is no harm in trying.
         let choice = match self.support.get() {
             None if self.helper().is_some() => Ok(Choice::Sandboxed(Layers::ALL)),
-            Some(_) | None => self.support().choose(self.settings.mode, &self.settings.network),
+            Some(_) | None => self.support().choose(settings.mode, &settings.network),
         };
         let layers = match choice {
             Ok(Choice::Sandboxed(layers)) => layers,
@@ -227,16 +276,16 @@ impl Sandbox {
             Err(error) => return Err(error.to_string()),
         };
         let Some(helper) = self.helper() else { return Ok(Plan::Plain { notice: None }) };
-        let found = match layers.namespaces {
-            true => self.found(session, workspace),
-            // What is outside the workspace can be hidden all the same.
-            false => Found { nested: Vec::new(), forbidden: self.forbidden(workspace) },
-        };
-        let mut order = self.order(session, workspace, outputs, layers, found.clone())?;
-        let base = match layers.namespaces.then(|| self.base(session, &helper, &order, found)) {
+        let found = self.found(session, workspace)?;
+        let mut order = self.order(session, &settings, (workspace, outputs), layers, &found, reach)?;
+        let mut older_run = false;
+        let base = match layers.namespaces.then(|| self.base(session, &helper, &order, &found.rules)) {
             None => None,
-            Some(Ok(base)) => Some(base),
-            Some(Err(_)) if self.hoped_for_too_much() => return self.plan(session, workspace, outputs),
+            Some(Ok((base, older))) => {
+                older_run = older;
+                Some(base)
+            }
+            Some(Err(_)) if self.hoped_for_too_much() => return self.plan_within(session, workspace, outputs, reach),
             Some(Err(error)) => return Err(format!("its sandbox could not be made: {error}")),
         };
         if let Some(base) = &base {
@@ -245,55 +294,73 @@ impl Sandbox {
         }
         let blocked_before = base.as_ref().map_or(0, |base| locked(&base.blocked).len());
         let absent = absent(&order.policy);
-        Ok(Plan::Fenced(Box::new(Fence { helper, order, base, blocked_before, absent, running: false })))
+        Ok(Plan::Fenced(Box::new(Fence { helper, order, base, blocked_before, absent, older_run, running: false })))
     }
 
     /// What this machine's sandbox does not hold, once in a session, for whoever shows what a command
     /// did: nobody should take it for a complete one.
     pub fn shortfall(&self, session: SessionId) -> Option<String> {
-        let notice = self.support.get()?.notice(self.settings.mode)?;
+        let notice = self.support.get()?.notice(self.settings().mode)?;
         locked(&self.told).insert(session).then(|| format!("[{notice}]"))
     }
 
-    /// What is looked for in a workspace once in a turn.
-    fn found(&self, session: SessionId, workspace: &Path) -> Found {
-        let latest = locked(&self.grounds).get(&session).and_then(|kept| kept.latest.upgrade());
-        if let Some(latest) = latest {
-            return latest.found.clone();
-        }
-        let nested = workspace.canonicalize().map(|workspace| usual::nested(&workspace)).unwrap_or_default();
-        Found { nested, forbidden: self.forbidden(workspace) }
+    /// The person's rules in a workspace.
+    pub fn rules_in(&self, workspace: &Path) -> Rules {
+        self.rules.as_ref().map(|rules| rules(workspace)).unwrap_or_default()
     }
 
-    fn forbidden(&self, workspace: &Path) -> Forbidden {
-        self.rules.as_ref().map(|rules| rules(workspace).forbidden(workspace)).unwrap_or_default()
+    /// What is looked for in a workspace once in a turn, and again when the rules have changed. An error
+    /// says which of them cannot be held.
+    fn found(&self, session: SessionId, workspace: &Path) -> Result<Found, String> {
+        let workspace = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
+        let rules = self.rules_in(&workspace);
+        let settings = self.settings();
+        let also = settings.writable.iter().map(|path| expanded(path)).map(|path| path.canonicalize().unwrap_or(path));
+        let writable: Vec<PathBuf> = [workspace.clone()].into_iter().chain(also).collect();
+        let holds =
+            |found: &Found| found.workspace == workspace && found.writable == writable && found.rules.are(&rules);
+        if let Some(kept) = locked(&self.grounds).get(&session).filter(|kept| kept.for_the_turn.is_some())
+            && let Some(found) = kept.found.as_ref().filter(|found| holds(found))
+        {
+            return Ok(found.clone());
+        }
+        let forbidden = rules.forbidden(&writable).map_err(|error| error.to_string())?;
+        let nested = usual::nested(&workspace);
+        let found = Found { workspace, writable, rules, nested, forbidden };
+        locked(&self.grounds).entry(session).or_default().found = Some(found.clone());
+        Ok(found)
     }
 
     fn order(
         &self,
         session: SessionId,
-        workspace: &Path,
-        outputs: &Path,
+        settings: &SandboxSettings,
+        (workspace, outputs): (&Path, &Path),
         layers: Layers,
-        found: Found,
+        found: &Found,
+        reach: Reach,
     ) -> Result<Order, String> {
         let temp = self.temporary(session).map_err(|error| format!("no temporary folder could be made: {error}"))?;
-        let Found { nested, forbidden } = found;
-        let root = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
-        let hidden = self.settings.unreadable.iter().map(|path| expanded(path)).chain(forbidden.unread);
+        let Found { workspace: root, nested, forbidden, .. } = found.clone();
+        let hidden = settings.unreadable.iter().map(|path| expanded(path)).chain(forbidden.unread);
         let places = Places {
             workspace: workspace.to_owned(),
-            nested,
+            // Without namespaces nothing in the workspace can be held.
+            nested: if layers.namespaces { nested } else { Vec::new() },
             temp,
             user_home: std::env::home_dir(),
             weft_home: self.places.weft_home.clone(),
             outputs: Some(outputs.to_owned()),
-            also_writable: self.settings.writable.iter().map(|path| expanded(path)).collect(),
-            // Nobody can work in what cannot be seen at all; the rules still hold for tools.
-            also_unreadable: hidden.filter(|path| path != workspace && *path != root).collect(),
-            also_protected: forbidden.unwritten.iter().flat_map(|path| kept_in(path, &root)).collect(),
+            also_writable: settings.writable.iter().map(|path| expanded(path)).collect(),
+            also_unreadable: hidden.collect(),
+            also_protected: forbidden.unwritten,
         };
-        let policy = places.policy(self.settings.network.clone(), self.settings.limits.clone());
+        let mut policy = places.policy(settings.network.clone(), settings.limits.clone());
+        match reach {
+            Reach::Work => {}
+            Reach::Look if layers.namespaces => policy.protected.extend(policy.writable.iter().cloned()),
+            Reach::Look => policy.writable.clear(),
+        }
         let policy = policy.resolved().map_err(|error| error.to_string())?;
         let mut order = Order::new(policy, workspace, layers);
         order.bubblewrap = self.bubblewrap().filter(|_| layers.namespaces).cloned();
@@ -301,29 +368,42 @@ impl Sandbox {
         Ok(order)
     }
 
-    /// The session's ground, if it still is as good as a new one; else a new one.
-    fn base(&self, session: SessionId, helper: &Helper, order: &Order, found: Found) -> Result<Arc<Base>, String> {
+    /// The session's ground, if it still is as good as a new one; else a new one, and whether something
+    /// runs on under other rules.
+    fn base(
+        &self,
+        session: SessionId,
+        helper: &Helper,
+        order: &Order,
+        rules: &Rules,
+    ) -> Result<(Arc<Base>, bool), String> {
         let making = Arc::clone(&locked(&self.grounds).entry(session).or_default().making);
         let _making = locked(&making);
-        let latest = locked(&self.grounds).get(&session).and_then(|kept| kept.latest.upgrade());
-        if let Some(latest) = latest.filter(|latest| latest.ground.as_ref().is_some_and(|ground| ground.is_for(order)))
-        {
-            return Ok(latest);
-        }
+        let (latest, others) = {
+            let grounds = locked(&self.grounds);
+            let kept = grounds.get(&session);
+            (kept.and_then(|kept| kept.latest.upgrade()), kept.is_some_and(Kept::has_others))
+        };
+        let is_for = |base: &Arc<Base>| base.ground.as_ref().is_some_and(|ground| ground.is_for(order));
+        let older_run = match latest {
+            Some(latest) if is_for(&latest) => return Ok((latest, false)),
+            Some(latest) => others && !latest.rules.are(rules),
+            None => false,
+        };
         let blocked = Arc::default();
         let mut order = order.clone();
-        let proxy = match &self.settings.network {
+        let proxy = match &order.policy.network {
             Network::Off | Network::Open => None,
             Network::Proxy { allowed } => {
-                let proxy = self.proxy(allowed.clone(), Arc::clone(&blocked));
+                let proxy = self.proxy(allowed.clone(), &order.cwd, Arc::clone(&blocked));
                 Some(proxy.map_err(|error| format!("the network proxy could not be started: {error}"))?)
             }
         };
         order.proxy = proxy.as_ref().map(|proxy| proxy.socket().to_owned());
         let ground = order.bubblewrap.is_none().then(|| Ground::make(helper, &order)).transpose()?;
-        let base = Arc::new(Base { ground, proxy, blocked, found });
+        let base = Arc::new(Base { ground, proxy, blocked, rules: rules.clone() });
         locked(&self.grounds).entry(session).or_default().latest = Arc::downgrade(&base);
-        Ok(base)
+        Ok((base, older_run))
     }
 
     /// Lets a session's ground stay until it rests: a turn that runs one command mostly runs more.
@@ -352,7 +432,7 @@ impl Sandbox {
         }
     }
 
-    fn proxy(&self, allowed: Vec<Domain>, blocked: Arc<Mutex<Vec<String>>>) -> io::Result<Proxy> {
+    fn proxy(&self, allowed: Vec<Domain>, workspace: &Path, blocked: Arc<Mutex<Vec<String>>>) -> io::Result<Proxy> {
         let report = Arc::clone(&self.report);
         let note = move |visit: &Visit| {
             if matches!(visit.verdict, Verdict::Blocked(_)) {
@@ -363,7 +443,10 @@ impl Sandbox {
             }
             report(visit);
         };
-        Proxy::start(&self.places.temporary, allowed, Arc::new(note))
+        let (rules, workspace) = (self.rules.clone(), workspace.to_owned());
+        let forbids =
+            move |host: &str| rules.as_ref().is_some_and(|rules| rules(workspace.as_path()).forbid_to_reach(host));
+        Proxy::start_but(&self.places.temporary, allowed, Arc::new(forbids), Arc::new(note))
     }
 
     fn temporary(&self, session: SessionId) -> io::Result<PathBuf> {
@@ -396,6 +479,13 @@ impl Fence {
     pub fn lasting(mut self: Box<Self>) -> Box<Self> {
         self.order.lasting = true;
         self
+    }
+
+    /// What the person should hear before they trust in it.
+    pub(crate) fn notice(&self) -> Option<String> {
+        const OLDER: &str = "[the person's rules have changed. This was held to the new ones; jobs that were started \
+             before run on under the old ones until they are stopped]";
+        self.older_run.then(|| OLDER.to_owned())
     }
 
     /// From now on it may have to be killed.
@@ -433,15 +523,40 @@ impl Fence {
 }
 
 impl Drop for Fence {
-    /// Clears away what was reserved, unless a ground or another command still needs it.
+    /// Clears away what was reserved, unless a ground or another command still needs it. Nobody waits for
+    /// that, or for the kernel to take the last of a ground down.
     fn drop(&mut self) {
-        let is_last = self.base.take().is_none_or(|base| Arc::into_inner(base).is_some());
-        let reserved = &self.order.policy.reserved;
-        let Some(lock) = self.order.lock.as_ref().filter(|_| !reserved.is_empty()) else { return };
-        if is_last && self.running {
-            reserved::clear_after_kill(lock, reserved);
+        let is_last = self.base.as_ref().is_none_or(|base| Arc::strong_count(base) == 1);
+        let clearing = Clearing {
+            base: self.base.take(),
+            lock: self.order.lock.take(),
+            reserved: std::mem::take(&mut self.order.policy.reserved),
+            killed: is_last && self.running,
+        };
+        match tokio::runtime::Handle::try_current() {
+            // Where it cannot be run any more it is done as it is let go.
+            Ok(runtime) if is_last => drop(runtime.spawn_blocking(move || drop(clearing))),
+            Ok(_) | Err(_) => drop(clearing),
+        }
+    }
+}
+
+/// What is done when it is dropped, which may take a while.
+struct Clearing {
+    base: Option<Arc<Base>>,
+    lock: Option<PathBuf>,
+    reserved: Vec<Reserved>,
+    killed: bool,
+}
+
+impl Drop for Clearing {
+    fn drop(&mut self) {
+        drop(self.base.take());
+        let Some(lock) = self.lock.as_ref().filter(|_| !self.reserved.is_empty()) else { return };
+        if self.killed {
+            reserved::clear_after_kill(lock, &self.reserved);
         } else {
-            reserved::clear_unless_held(lock, reserved);
+            reserved::clear_unless_held(lock, &self.reserved);
         }
     }
 }
@@ -467,16 +582,6 @@ fn lock_name(common: &Path) -> String {
     let mut hasher = DefaultHasher::new();
     common.hash(&mut hasher);
     format!("lock-{:016x}", hasher.finish())
-}
-
-/// What of a workspace stays as it is for a rule about `path`. What is not there cannot be held, and
-/// outside nothing is changed anyway. The workspace itself has to be one where commands can work.
-fn kept_in(path: &Path, workspace: &Path) -> Vec<PathBuf> {
-    if workspace.starts_with(path) {
-        return fs::read_dir(workspace).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    }
-    let is_there = path.starts_with(workspace) && fs::symlink_metadata(path).is_ok();
-    is_there.then(|| path.to_owned()).into_iter().collect()
 }
 
 /// Takes away the temporary folders of sessions that have long been quiet.

@@ -39,6 +39,11 @@ fn without_a_helper_it_is_said_once_per_session_or_refused() {
         assert_eq!(notice.is_some_and(|notice| notice.contains("without a sandbox")), told);
     }
     let required = SandboxSettings { mode: Setting::Required, ..SandboxSettings::default() };
+    let without_network = sandbox.reaching(Network::Off);
+    sandbox.renew(required.clone());
+    assert!(plan(&sandbox, 1).is_err() && plan(&without_network, 1).is_err(), "it holds from the next command on");
+    sandbox.renew(SandboxSettings { mode: Setting::Off, ..SandboxSettings::default() });
+    assert!(matches!(plan(&sandbox, 3), Ok(Plan::Plain { notice: None })));
     let Err(refused) = plan(&Sandbox::new(required, places), 1) else { panic!("it must not run") };
     assert!(refused.contains("must run in a sandbox"), "{refused}");
 }

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
-use crate::process::{SpawnError, is_secret_variable};
+use crate::process::{SpawnError, is_kept_from_children};
 use crate::redact::Redaction;
 use crate::sandbox::Fence;
 
@@ -22,6 +22,8 @@ pub struct ServiceSpec {
     /// Added to what is inherited; variables that look like secrets, or hold a known one, are not
     /// inherited.
     pub env: Vec<(OsString, OsString)>,
+    /// Which of the others are; all where nothing is said.
+    pub inherits: Option<fn(&str) -> bool>,
 }
 
 /// A process that serves, with everything it started. Dropping it kills them all.
@@ -62,8 +64,8 @@ impl Service {
             }
         };
         for (name, value) in std::env::vars_os() {
-            let known = value.to_str().is_some_and(|value| redaction.covers(value));
-            if known || name.to_str().is_some_and(is_secret_variable) {
+            let is_wanted = spec.inherits.is_none_or(|inherits| name.to_str().is_some_and(inherits));
+            if !is_wanted || is_kept_from_children(&name, &value, redaction) {
                 command.env_remove(&name);
             }
         }

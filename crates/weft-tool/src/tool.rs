@@ -16,6 +16,7 @@ use crate::input;
 use crate::permission::Need;
 use crate::permission::role::Role;
 use crate::permission::rules::Rules;
+use crate::sandbox::Sandbox;
 
 /// A typed capability. Every method but `run` is free of side effects. Inputs given to any method
 /// but `accept` have passed `accept`.
@@ -51,6 +52,11 @@ pub trait Tool: Send + Sync {
     /// What a person approves: the full command, or a diff. An error says why the call cannot work;
     /// then nobody is asked and the model gets the reason.
     fn detail(&self, input: &Value, policy: &Policy<'_>) -> Result<String, String>;
+
+    /// What its commands run in, where that is known before they do.
+    fn sandbox(&self) -> Option<&Sandbox> {
+        None
+    }
 
     fn run<'a>(&'a self, permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished>;
 
@@ -97,6 +103,7 @@ impl Context {
             workspace: &self.workspace,
             outputs: &self.outputs,
             read_marks: &self.read_marks,
+            undo: None,
         }
     }
 }

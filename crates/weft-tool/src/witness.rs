@@ -113,6 +113,10 @@ pub enum Moment {
     Appeared {
         put_aside: bool,
     },
+    /// Its command runs in no sandbox: a person agreed to that, or this machine has none.
+    Unfenced {
+        agreed: bool,
+    },
     /// The job that it started has ended, some time later.
     JobEnded {
         exit_code: Option<i32>,

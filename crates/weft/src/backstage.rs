@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use weft_engine::{Home, Loaded, NetworkLog};
+use weft_engine::{Home, Loaded};
 use weft_mcp::Sources;
 use weft_mcp::trust::Trust;
 use weft_server::{Backstage, Hook, NewSource, Section, SourceList};
@@ -60,7 +60,7 @@ impl Backstage for Program {
 
     fn sources(&self) -> Result<SourceList, String> {
         let settings = self.settings()?;
-        let opened = sources::open(&self.home, &settings.config, &self.workspace, &NetworkLog::default());
+        let opened = sources::open_to_look(&self.home, &settings.config, &self.workspace);
         Ok(SourceList { sources: opened.sources, trust: Trust::open(&self.home.config), warnings: opened.warnings })
     }
 

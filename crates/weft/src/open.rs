@@ -115,7 +115,7 @@ fn tell_warnings(warnings: &[String]) {
 pub fn open_silently(home: Home, loaded: Loaded, tape: Option<Tape>) -> anyhow::Result<Opened> {
     let workspace = workspace()?;
     let mut setup = Setup::new(home.clone(), loaded.config);
-    let sources = sources::open(&home, &setup.config, &workspace, &setup.network_log);
+    let sources = sources::open(&home, &setup.config, &workspace, &setup.network_log, Arc::clone(&setup.sandbox));
     setup.tape = tape;
     let (places, odd) = places(&home, &setup.config);
     let knowledge = Arc::new(Shelf::new(places, Arc::new(|| Clock::System.now().0)));

@@ -51,7 +51,7 @@ pub struct AskArgs {
     #[arg(long, value_name = "NAME")]
     pub corpus: Option<String>,
     /// Another flow than research, of your settings or of this project
-    #[arg(long, value_name = "NAME", conflicts_with = "corpus")]
+    #[arg(long, value_name = "NAME")]
     pub flow: Option<String>,
     /// quick, standard or deep
     #[arg(long, value_name = "DEPTH")]
@@ -71,6 +71,9 @@ pub struct AskArgs {
     /// Follow up the last research in this folder
     #[arg(long = "continue", short = 'c')]
     pub continue_last: bool,
+    /// Follow up the last answer of another session (its id, or the beginning of it) in a new one
+    #[arg(long, value_name = "ID", conflicts_with_all = ["session", "continue_last"])]
+    pub follows: Option<String>,
     /// Print every recorded event as one line of JSON
     #[arg(long)]
     pub json: bool,
@@ -85,6 +88,9 @@ pub enum ResearchCommand {
         /// The session; the last research here if left out
         #[arg(value_name = "ID")]
         session: Option<String>,
+        /// The most it may cost from now on, in all, in US dollars
+        #[arg(long, value_name = "USD")]
+        budget: Option<f64>,
         /// Print every recorded event as one line of JSON
         #[arg(long)]
         json: bool,
@@ -131,6 +137,9 @@ pub enum ResearchCommand {
         output: Option<PathBuf>,
         #[arg(long, value_enum)]
         format: Option<Format>,
+        /// An earlier answer of the session, by its number; the last if left out
+        #[arg(long, value_name = "N")]
+        run: Option<u32>,
     },
 }
 

@@ -10,14 +10,15 @@ use weft_mcp::sources::Surroundings;
 use weft_mcp::trust::Trust;
 use weft_mcp::{Limits, Sources, files};
 use weft_store::{Secret, Vault};
-use weft_tool::{Redaction, SandboxSettings};
+use weft_tool::{Redaction, Sandbox};
 
 pub struct Opened {
     pub sources: Arc<Sources>,
     pub warnings: Vec<String>,
 }
 
-pub fn open(home: &Home, config: &Config, workspace: &Path, network: &NetworkLog) -> Opened {
+/// `sandbox`: what commands run in, and so the processes of sources, but for what each may reach.
+pub fn open(home: &Home, config: &Config, workspace: &Path, network: &NetworkLog, sandbox: Arc<Sandbox>) -> Opened {
     let found = files::find(&config.sources, workspace);
     let vault = Arc::new(weft_engine::vault_of_all(home, config));
     let lookup = Arc::clone(&vault);
@@ -30,20 +31,22 @@ pub fn open(home: &Home, config: &Config, workspace: &Path, network: &NetworkLog
         cache: Some(home.cache.clone()),
         trust: Trust::open(&home.config),
         tokens: Some(Arc::new(VaultTokens { vault })),
-        fencing: Some(fencing(home, config, network)),
+        fencing: Some(fencing(sandbox, network)),
         client_metadata_url: None,
     };
     Opened { sources: Arc::new(Sources::new(found.sources, workspace, around)), warnings: found.warnings }
 }
 
-/// Sandboxes for the processes of sources: as for commands, but for what each may reach.
-fn fencing(home: &Home, config: &Config, log: &NetworkLog) -> Fencing {
-    let (home, usual, log) = (home.clone(), config.sandbox.clone(), log.clone());
+/// The same without an engine, whose sandbox they would share.
+pub fn open_to_look(home: &Home, config: &Config, workspace: &Path) -> Opened {
     let rules = SharedRules::from(config.permissions.clone()).in_workspaces();
-    Arc::new(move |source, network| {
-        let settings = SandboxSettings { network: network.clone(), ..usual.clone() };
-        home.sandbox(settings).reporting(log.report(source)).held_to(Arc::clone(&rules))
-    })
+    let sandbox = home.sandbox(config.sandbox.clone()).held_to(rules);
+    open(home, config, workspace, &NetworkLog::default(), Arc::new(sandbox))
+}
+
+fn fencing(sandbox: Arc<Sandbox>, log: &NetworkLog) -> Fencing {
+    let log = log.clone();
+    Arc::new(move |source, network| sandbox.reaching(network.clone()).reporting(log.report(source)))
 }
 
 /// Tokens of signed-in sources, in the vault.

@@ -24,8 +24,16 @@ type Query = Record<string, string | number | boolean | undefined | null>;
 const loaded = () => document.querySelector('meta[name="weft-version"]')?.getAttribute('content') ?? '';
 /** Whether the server is another version than the one that this page came from. */
 export const stale = cell(false);
+/** Whether the server does not know this browser any more. */
+export const signedOut = cell(false);
 
-function notice(version: string | null) {
+/** How far the server's clock is ahead of this browser's: all times come from there. Less than a few seconds is the way. */
+let ahead = 0;
+export const serverNow = () => Date.now() + ahead;
+
+function notice(version: string | null, date: string | null) {
+  const off = Date.parse(date ?? '') - Date.now();
+  if (Number.isFinite(off)) ahead = Math.abs(off) > 5_000 ? off : 0;
   const mine = loaded();
   if (version && mine && !mine.startsWith('%') && mine !== version) stale.set(true);
 }
@@ -65,10 +73,12 @@ export interface Options {
   query?: Query;
   body?: unknown;
   signal?: AbortSignal;
+  /** The version that a change was made from; it is refused when there is another by then. */
+  read?: string;
 }
 
-async function send(method: string, path: string, { query, body, signal }: Options): Promise<Response> {
-  const headers: Record<string, string> = { accept: 'application/json' };
+async function send(method: string, path: string, { query, body, signal, read }: Options): Promise<Response> {
+  const headers: Record<string, string> = { accept: 'application/json', ...(read ? { 'if-match': `"${read}"` } : {}) };
   let payload: BodyInit | undefined;
   if (body instanceof Blob) {
     payload = body;
@@ -84,7 +94,8 @@ async function send(method: string, path: string, { query, body, signal }: Optio
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw offline();
   }
-  notice(response.headers.get('x-weft-version'));
+  notice(response.headers.get('x-weft-version'), response.headers.get('date'));
+  signedOut.set(response.status === 401);
   if (!response.ok) throw await failure(response);
   return response;
 }
@@ -107,7 +118,7 @@ export function upload<T>(path: string, query: Query, file: Blob, progress: (sha
     request.onerror = () => fail(offline());
     request.onabort = () => fail(new DOMException('Taken back', 'AbortError'));
     request.onload = () => {
-      notice(request.getResponseHeader('x-weft-version'));
+      notice(request.getResponseHeader('x-weft-version'), request.getResponseHeader('date'));
       if (request.status < 300) done(JSON.parse(request.responseText) as T);
       else void failure(new Response(request.responseText, { status: request.status })).then(fail);
     };
@@ -121,8 +132,8 @@ export const api = {
   text: async (path: string, query?: Query) => (await send('GET', path, { query })).text(),
   post: <T>(path: string, body?: unknown, query?: Query) => json<T>('POST', path, { body: body ?? {}, query }),
   put: <T>(path: string, body: unknown) => json<T>('PUT', path, { body }),
-  patch: <T>(path: string, body: unknown) => json<T>('PATCH', path, { body }),
-  remove: <T>(path: string) => json<T>('DELETE', path, {}),
+  patch: <T>(path: string, body: unknown, read?: string) => json<T>('PATCH', path, { body, read }),
+  remove: <T>(path: string, read?: string) => json<T>('DELETE', path, { read }),
 };
 
 /** Whether something was not saved because it is no longer what this page had read. */

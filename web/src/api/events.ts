@@ -85,6 +85,7 @@ export type FlowEnd =
   | { reason: 'completed' }
   /** The person left. */
   | { reason: 'breakout' }
+  /** Runs ended so when their budget was used up; now they wait for a larger one. */
   | {
       reason: 'budget_exceeded';
       limit: Cost;
@@ -117,6 +118,8 @@ export interface FlowResumed {
   inputs?: InputId[];
   /** Stages that are left out from now on. */
   skip?: string[];
+  /** The stage that the run goes back to, so that what was said counts there. */
+  back?: string;
 }
 
 /** A stage is done and a person is asked before the next one. */
@@ -136,6 +139,8 @@ export interface StageFailed {
   message: string;
   /** The last step is what failed, and is done again when the run is carried on. */
   redo: boolean;
+  /** What later prompts are told of the run so far. */
+  summary?: string;
 }
 
 export interface StageSkipped {
@@ -201,6 +206,8 @@ export interface StageStarted {
 /** A run that had stopped is carried on. */
 export interface FlowContinued {
   run: number;
+  /** What it may cost from now on, in all. */
+  budget?: Cost;
 }
 
 /** A run begins. Everything it needs later is in here, so that it goes on as it began even if the flow's files have changed since. */
@@ -214,6 +221,8 @@ export interface FlowStarted {
   repairs?: RepairUnit[];
   /** The run ends before a call that could cost more. */
   budget?: Cost;
+  /** Somebody chose the budget; it is not the flow's own. */
+  budget_chosen?: boolean;
   /** What was chosen for this run, such as its depth. */
   settings: unknown;
   /** The flow with its prompts, as its files said. */
@@ -600,6 +609,8 @@ export type AskKind =
       detail: string;
       /** What "for this session" would allow from then on, shown with that choice. */
       grant?: Grant;
+      /** What a yes leads to, in plain words: what is touched, what holds it, whether it can be taken back. */
+      effect?: string;
     }
   /** A question by the model, with choices or without. */
   | {

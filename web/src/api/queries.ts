@@ -193,16 +193,38 @@ export async function archiveSession(row: SessionRow, archived: boolean) {
 
 export type Sent = { sent: true } | { sent: false; secret: { kind: string; near: string } } | { sent: false; secret: null };
 
+const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
+/** What was sent last and not answered, and under which id. */
+let unanswered: { words: string; input: string } | null = null;
+
+/**
+ * Sends words under an id of our own. Whoever sends the same again, because no answer came, says it once:
+ * the server knows the id.
+ */
+export async function sendOnce<T>(path: string, body: Record<string, unknown>): Promise<T> {
+  const words = JSON.stringify([path, body]);
+  const letters = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => ID_LETTERS[byte % 32]).join('');
+  const input = unanswered?.words === words ? unanswered.input : letters();
+  unanswered = null;
+  try {
+    return await api.post<T>(path, { ...body, input });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status === 0) unanswered = { words, input };
+    throw error;
+  }
+}
+
 /** Says something. A text that holds a secret is not sent; the person decides. */
 export async function say(session: string, content: InputPart[], delivery: 'follow_up' | 'steer', how?: 'anyway' | 'redact'): Promise<Sent> {
   try {
-    await api.post(`sessions/${session}/turns`, { content, delivery, ...(how ? { [how]: true } : {}) });
+    await sendOnce(`sessions/${session}/turns`, { content, delivery, ...(how ? { [how]: true } : {}) });
     return { sent: true };
   } catch (error) {
     if (error instanceof ApiError && error.code === 'secret') {
       return { sent: false, secret: { kind: String(error.extra['kind'] ?? 'a secret'), near: String(error.extra['near'] ?? '') } };
     }
-    toast.problem(error);
+    // Who is signed out is told so by the banner.
+    if (!(error instanceof ApiError && error.status === 401)) toast.problem(error);
     return { sent: false, secret: null };
   }
 }
@@ -213,9 +235,9 @@ export async function answerAsk(session: string, ask: string, answer: Answer): P
     await api.post(`sessions/${session}/asks/${ask}`, { answer });
     return true;
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'answered') {
-      toast.say(`Already answered${error.extra['by'] ? ` in the ${String(error.extra['by'])}` : ''}.`);
-    } else toast.problem(error);
+    // Somebody else was quicker: that is news and no trouble.
+    if (error instanceof ApiError && error.code === 'answered') toast.say(error.message);
+    else toast.problem(error);
     return false;
   } finally {
     void queries.invalidateQueries({ queryKey: ['asks'] });

@@ -27,9 +27,11 @@ export function AskCard({ session, ask, onDone }: { session: string; ask: Ask; o
     } else setBusy(false);
   };
   const keys = (event: React.KeyboardEvent) => {
+    // Letters mean something else in a menu of the card, which is drawn elsewhere, and in forms and questions.
+    if (ask.kind.type !== 'approval' || !event.currentTarget.contains(event.target as Node)) return;
     if (event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLSelectElement) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (ask.kind.type === 'approval' && event.key === 'y') void answer({ type: 'approve', scope: 'once' });
+    if (event.key === 'y') void answer({ type: 'approve', scope: 'once' });
     else if (event.key === 'n') void answer({ type: 'reject' });
     else return;
     event.preventDefault();
@@ -58,12 +60,13 @@ const looksLikeDiff = (text: string) => /^(--- |diff --git |@@ -)/m.test(text);
 
 function Approval({ kind, busy, answer }: { kind: Extract<Ask['kind'], { type: 'approval' }>; busy: boolean; answer: (given: Answer) => Promise<void> }) {
   const [instead, setInstead] = useState<string | null>(null);
-  const { detail, grant } = kind;
+  const { detail, grant, effect } = kind;
   return (
     <>
       {detail.trim() ? (
         <div className="ask-detail">{looksLikeDiff(detail) ? <Diff text={detail} /> : <pre className="output tall" tabIndex={0} aria-label="What exactly">{detail}</pre>}</div>
       ) : null}
+      {effect ? <p className="ask-effect"><Sentence text={effect} /></p> : null}
       {instead === null ? (
         <div className="ask-buttons">
           <button type="button" className="button primary" disabled={busy} onClick={() => void answer({ type: 'approve', scope: 'once' })}>Allow once <kbd>y</kbd></button>

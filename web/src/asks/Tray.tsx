@@ -8,6 +8,13 @@ import { useNow } from '../shell/useNow';
 import { useTitle } from '../shell/useTitle';
 import { AskCard } from './AskCard';
 
+/** An answer leads to the next one that waits. */
+function focusNext(answered: string) {
+  const cards = [...document.querySelectorAll<HTMLElement>('[data-ask]')];
+  const place = cards.findIndex((card) => card.dataset['ask'] === answered);
+  (cards[place + 1] ?? cards[place - 1])?.focus();
+}
+
 export function Tray() {
   const asks = useAsks();
   const now = useNow(30_000);
@@ -24,7 +31,7 @@ export function Tray() {
           {open.map(({ session, title, raised_at, ask }) => (
             <article key={ask.id}>
               <p className="meta"><Link to="/s/$id" params={{ id: session }}>{nameOf({ title })}</Link> · {age(raised_at, now)}</p>
-              <AskCard session={session} ask={ask} />
+              <AskCard session={session} ask={ask} onDone={() => focusNext(ask.id)} />
             </article>
           ))}
         </div>

@@ -10,6 +10,7 @@ import { LabelDot, StatusMark } from './statuses';
 const USUAL: [string, ListFilter][] = [
   ['All sessions', { view: 'inbox' }],
   ['Waiting for you', { view: 'inbox', status: 'waiting' }],
+  ['Unread', { view: 'inbox', where: 'unread' }],
   ['Running', { view: 'inbox', status: 'running' }],
   ['Failed', { view: 'inbox', status: 'failed' }],
   ['Open', { view: 'inbox', where: 'not closed' }],

@@ -2,7 +2,7 @@
 import * as Menu from '@radix-ui/react-dropdown-menu';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Archive, ArchiveRestore, ChevronDown, ChevronRight, Ellipsis, Flag, Pencil, Plus, Tag, Trash2, X } from 'lucide-react';
+import { Archive, ArchiveRestore, BookOpenCheck, ChevronDown, ChevronRight, Ellipsis, Flag, Pencil, Plus, Tag, Trash2, X } from 'lucide-react';
 import { memo, use, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { archiveSession, deleteSession, usePatchSession, useSearch, useSessions, useViews, type ListFilter } from '../api/queries';
 import { explain } from '../api/client';
@@ -10,14 +10,19 @@ import type { Hit, SessionRow } from '../api/types';
 import { age, dollars } from '../session/words';
 import { askText } from '../shell/prompt';
 import { Keys } from '../shell/Shortcuts';
+import { useKept } from '../shell/useKept';
 import { useNow } from '../shell/useNow';
 import { FilterMenu, filterWords } from './FilterMenu';
 import { folderName, grouped, nameOf, type ListRow } from './groups';
 import { LabelDot, LooksContext, StatusMark, useOwnStatus } from './statuses';
 
+const ALL: ListFilter = { view: 'inbox' };
+
 export function Inbox({ onPick }: { onPick?: () => void }) {
-  const [filter, setFilter] = useState<ListFilter>({ view: 'inbox' });
-  const [words, setWords] = useState('');
+  const [chosen, setFilter] = useKept<ListFilter>('filter');
+  const filter = chosen ?? ALL;
+  const [typed, setWords] = useKept<string>('search');
+  const words = typed ?? '';
   const wanted = useDeferredValue(words.trim());
   const sessions = useSessions(filter);
   const rows = useMemo(() => sessions.data?.pages.flatMap((page) => page.sessions) ?? [], [sessions.data]);
@@ -37,7 +42,7 @@ export function Inbox({ onPick }: { onPick?: () => void }) {
       {shown ? (
         <div className="filters">
           <span className="pill cut">{shown}</span>
-          <button type="button" className="icon-button" aria-label="Show all sessions" title="Show all sessions" onClick={() => setFilter({ view: 'inbox' })}><X /></button>
+          <button type="button" className="icon-button" aria-label="Show all sessions" title="Show all sessions" onClick={() => setFilter(null)}><X /></button>
         </div>
       ) : null}
       {wanted.length > 1 ? <Hits words={wanted} onPick={onPick} /> : (
@@ -150,7 +155,7 @@ function SessionEntry({ row, now, current, deleted, onPick }: { row: SessionRow;
             <time className="meta">{age(row.updated_at, now)}</time>
           </span>
           <span className="row meta">
-            <span className="cut grow">{stands ? <StatusMark status={stands} /> : null}{row.flag ? `${row.flag} · ` : ''}{row.app === 'chat' ? '' : `${row.app} · `}{folderName(row.workspace)}{row.cost_usd > 0 ? ` · ${dollars(row.cost_usd)}` : ''}</span>
+            <span className="cut grow">{stands ? <StatusMark status={stands} /> : null}{row.flag ? `${row.flag} · ` : ''}{row.app === 'research' ? <BookOpenCheck className="app-icon" aria-hidden /> : null}{row.app === 'chat' ? '' : `${row.app} · `}{folderName(row.workspace)}{row.cost_usd > 0 ? ` · ${dollars(row.cost_usd)}` : ''}</span>
             {row.labels.slice(0, 2).map((label) => <span key={label} className="pill"><LabelDot name={label} />{label}</span>)}
           </span>
         </span>

@@ -11,6 +11,9 @@ import { notifyWaiting } from './notify';
 
 type Change = { session: SessionRow } | { removed: string } | { asks: number } | { online: boolean };
 const online = cell(true);
+/** So long the stream may be away before it is said. */
+const LOST_MS = 2_000;
+let silence: ReturnType<typeof setTimeout> | undefined;
 
 function apply(change: Change, leading: boolean) {
   if ('session' in change) {
@@ -18,10 +21,17 @@ function apply(change: Change, leading: boolean) {
     if (leading) notifyWaiting(change.session);
   } else if ('removed' in change) sessionRemoved(change.removed);
   else if ('asks' in change) void queries.invalidateQueries({ queryKey: ['asks'] });
-  else if (change.online !== online.get()) {
-    online.set(change.online);
-    // What happened meanwhile was not heard.
-    if (change.online) void queries.invalidateQueries();
+  else if (change.online) {
+    clearTimeout(silence);
+    const wasLost = !online.get();
+    online.set(true);
+    // What happened before the stream was open was not heard.
+    if (wasLost) void queries.invalidateQueries();
+    else for (const key of ['sessions', 'asks']) void queries.invalidateQueries({ queryKey: [key] });
+  } else {
+    // A stream that is opened anew at once is nothing to tell of.
+    clearTimeout(silence);
+    silence = setTimeout(() => online.set(false), LOST_MS);
   }
 }
 

@@ -1,6 +1,8 @@
 /** A notice of the desktop when something waits for the person and no tab of Weft is looked at. */
 import type { SessionRow } from '../api/types';
 
+/** Says `session` with the id of the one whose notice was clicked. */
+export const chosen = new EventTarget();
 const told = new Set<string>();
 const KEY = 'weft.notify';
 
@@ -21,9 +23,13 @@ export function notifyWaiting(row: SessionRow) {
   }
   if (told.has(key) || !document.hidden || !notifications.wanted()) return;
   told.add(key);
-  const notice = new Notification('Weft waits for you', { body: row.title ?? 'A session has a question.', tag: row.id });
-  notice.onclick = () => {
-    window.focus();
-    window.location.assign(`/s/${row.id}`);
-  };
+  try {
+    const notice = new Notification('Weft waits for you', { body: row.title ?? 'A session has a question.', tag: row.id });
+    notice.onclick = () => {
+      window.focus();
+      chosen.dispatchEvent(new CustomEvent('session', { detail: row.id }));
+    };
+  } catch {
+    // Some phones have notices for installed apps only.
+  }
 }

@@ -22,8 +22,25 @@ export function workSaid(work: Work): string {
   const report = work.report;
   if (!report) return work.kind === 'rebuild' ? 'The index is made anew.' : work.kind === 'renew' ? 'The new model is in use.' : '';
   if (report.stopped) return 'Stopped. What was taken in stays; the next run goes on with the rest.';
-  const taken = `${number(report.changed)} of ${number(report.files)} files taken in, ${report.seconds.toFixed(1)} s.`;
+  const rate = report.seconds > 0 && report.bytes >= 100_000 ? `, ${(report.bytes / 1e6 / report.seconds).toFixed(1)} MB/s` : '';
+  const taken = `${number(report.changed)} of ${number(report.files)} files taken in, ${report.seconds.toFixed(1)} s${rate}.`;
   return report.without_meaning ? `${taken} ${report.without_meaning}` : taken;
+}
+
+/** The files that are not searched, and why. */
+function NotSearched({ report }: { report: NonNullable<Work['report']> }) {
+  const count = report.passed_count + report.trouble.length;
+  if (count === 0) return null;
+  return (
+    <details className="meta">
+      <summary>{count === 1 ? '1 file is not searched' : `${number(count)} files are not searched`}</summary>
+      <ul className="not-searched">
+        {report.trouble.map((why) => <li key={why}>{why}</li>)}
+        {report.passed.map(({ path, reason }) => <li key={path}><span className="mono">{path}</span>: {reason}</li>)}
+        {report.passed_count > report.passed.length ? <li>and {number(report.passed_count - report.passed.length)} more</li> : null}
+      </ul>
+    </details>
+  );
 }
 
 export function IndexBar({ workspace }: { workspace: string }) {
@@ -60,6 +77,8 @@ export function IndexBar({ workspace }: { workspace: string }) {
           <span className={data.work.error ? 'bad' : 'meta'} role="status">{workSaid(data.work)}</span>
         </div>
       ) : null}
+      {data.watch?.error ? <p className="bad" role="alert">Changes are not watched for any more: {data.watch.error}</p> : null}
+      {data.work?.report ? <NotSearched report={data.work.report} /> : null}
       {data.notices.map((notice) => <p key={notice} className="meta"><Sentence text={notice} /></p>)}
     </section>
   );

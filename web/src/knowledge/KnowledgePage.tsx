@@ -6,6 +6,7 @@ import { useWorkspaces } from '../api/queries';
 import { ListButton } from '../shell/Shell';
 import { useTitle } from '../shell/useTitle';
 import { Conflicts } from './Conflicts';
+import { Filters } from './Filters';
 import { Health } from './Health';
 import { IndexBar } from './IndexBar';
 import { placeOf, placeText, useFound, useStatus, type KnowledgeHit, type KnowledgeSearch, type Place } from './knowledge';
@@ -26,7 +27,7 @@ export function KnowledgePage() {
   const view = search.view ?? '';
   const status = useStatus(workspace);
   const known = status.data?.known ?? false;
-  const found = useFound(asked, domain, workspace, known && !view);
+  const found = useFound(asked, search, workspace, known && !view);
   const box = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLUListElement>(null);
   const place = placeOf(search.at);
@@ -78,10 +79,12 @@ export function KnowledgePage() {
         <select className="field" aria-label="Search in" value={domain} onChange={(event) => change({ domain: event.target.value || undefined })}>
           {DOMAINS.map(([value, name]) => <option key={value} value={value}>{name}</option>)}
         </select>
+        <Filters limits={search} onChange={change} />
       </div>
       <div className={place ? 'knowledge-body picked' : 'knowledge-body'}>
         <div className="scroll results" onKeyDown={move}>
           <p className="meta count" role="status">{summary(asked, status.data?.known ?? true, found.isError ? explain(found.error).message : null, found.data && asked.trim() ? { hits: hits.length, ms: found.data.took_ms } : null)}</p>
+          {asked.trim() && found.data?.without_meaning ? <p className="meta count" role="status">{found.data.without_meaning}</p> : null}
           <ul ref={list} aria-label="Results">
             {hits.map((hit, index) => <Result key={`${hit.path}:${hit.line}:${hit.name}`} hit={hit} picked={index === picked} onPick={() => go(hit)} />)}
           </ul>

@@ -8,6 +8,13 @@ import { useTheme } from '../theme/useTheme';
 import { Neighbourhood } from './Neighbourhood';
 import { placeText, usePassage, type KnowledgeHit, type Place } from './knowledge';
 
+/** Why a hit ranked where it did. */
+export function why(hit: Pick<KnowledgeHit, 'score' | 'parts'>): string {
+  const { text, vector, name, graph } = hit.parts;
+  const parts = ([['words', text], ['meaning', vector], ['name', name], ['links', graph]] as const).filter(([, part]) => part >= 0.005);
+  return `Score ${hit.score.toFixed(2)}${parts.length > 0 ? `: ${parts.map(([what, part]) => `${what} ${part.toFixed(2)}`).join(', ')}` : ''}`;
+}
+
 export function Preview({ place, hit, workspace, onGo }: { place: Place; hit: KnowledgeHit | undefined; workspace: string; onGo: (place: Place) => void }) {
   const passage = usePassage(place, workspace);
   const { dark } = useTheme();
@@ -34,7 +41,8 @@ export function Preview({ place, hit, workspace, onGo }: { place: Place; hit: Kn
         {session ? <Link to="/s/$id" params={{ id: session }} className="button small">Open the session</Link> : null}
         <CopyButton text={placeText(place)} label="Copy the place" />
       </header>
-      {hit ? <p className="meta">{hit.kind}{hit.context ? ` in ${hit.context}` : ''} · trust {hit.trust}{hit.warning ? ` · ${hit.warning}` : ''}</p> : null}
+      {hit ? <p className="meta">{hit.kind}{hit.context ? ` in ${hit.context}` : ''} · trust {hit.trust} · freshness {Math.round(hit.freshness * 100)}%{hit.warning ? ` · ${hit.warning}` : ''}</p> : null}
+      {hit ? <p className="meta">{why(hit)}</p> : null}
       {passage.isError ? <p role="alert">{explain(passage.error).message}</p> : null}
       {passage.isPending ? <p className="muted" role="status">Opening…</p> : null}
       {data && !data.numbered ? <div className="prose-lines" tabIndex={0}>{data.lines.map((line, index) => <p key={index}>{line}</p>)}</div> : null}

@@ -9,6 +9,13 @@ export interface KnowledgeSearch {
   /** The place that is looked at. */
   at?: string;
   domain?: string;
+  kind?: string;
+  language?: string;
+  /** The beginning of the path. */
+  path?: string;
+  /** Days, as `2026-01-31`; both belong to it. */
+  since?: string;
+  until?: string;
   /** What is shown instead of the search: `conflicts`, `verify` or `health`. */
   view?: string;
   /** Another folder than the server's own. */
@@ -31,10 +38,13 @@ export interface KnowledgeHit {
   freshness: number;
   warning: string | null;
 }
+/** What a search is limited to. */
+export type Limits = Pick<KnowledgeSearch, 'domain' | 'kind' | 'language' | 'path' | 'since' | 'until'>;
 export interface Found {
   class: string;
   took_ms: number;
   hits: KnowledgeHit[];
+  without_meaning: string | null;
 }
 export interface Neighbour {
   path: string;
@@ -78,7 +88,18 @@ export interface Work {
   of: number;
   bytes: number;
   finishing: boolean;
-  report: { files: number; changed: number; removed: number; seconds: number; stopped: boolean; passed_count: number; without_meaning: string | null } | null;
+  report: {
+    files: number;
+    changed: number;
+    removed: number;
+    bytes: number;
+    seconds: number;
+    stopped: boolean;
+    passed: { path: string; reason: string }[];
+    passed_count: number;
+    trouble: string[];
+    without_meaning: string | null;
+  } | null;
   error: string | null;
 }
 export interface KnowledgeStatus {
@@ -110,10 +131,24 @@ export const useStatus = (workspace: string) =>
     refetchInterval: (query) => (query.state.data?.work?.running ? RUNNING_MS : RESTING_MS),
   });
 
-export const useFound = (q: string, domain: string, workspace: string, known: boolean) =>
+/** The first millisecond of a day here, or of the one after it; nothing for what is no day. */
+export function dayMs(day: string | undefined, after = false): number | undefined {
+  const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day ?? '');
+  if (!parts) return undefined;
+  return new Date(Number(parts[1]), Number(parts[2]) - 1, Number(parts[3]) + (after ? 1 : 0)).getTime();
+}
+
+/** The limits as the server reads them. */
+export function asked(limits: Limits) {
+  const until = dayMs(limits.until, true);
+  const { domain, kind, language, path } = limits;
+  return { domain, kind, language, path, since: dayMs(limits.since), until: until === undefined ? undefined : until - 1 };
+}
+
+export const useFound = (q: string, limits: Limits, workspace: string, known: boolean) =>
   useQuery({
-    queryKey: ['knowledge', 'search', workspace, domain, q],
-    queryFn: ({ signal }) => api.get<Found>('knowledge/search', { q, domain, workspace, limit: 30 }, signal),
+    queryKey: ['knowledge', 'search', workspace, asked(limits), q],
+    queryFn: ({ signal }) => api.get<Found>('knowledge/search', { q, ...asked(limits), workspace, limit: 30 }, signal),
     enabled: known && q.trim().length > 0,
     placeholderData: (before) => before,
     staleTime: 2_000,

@@ -4,7 +4,23 @@ import { lazy, memo, Suspense, useEffect, useState } from 'react';
 import { useTheme } from '../theme/useTheme';
 import { highlight, type Painted } from './highlight';
 
-const Diagram = lazy(() => import('./Diagram'));
+/** Where the code for it cannot be had, as in a tab from before an upgrade, its source is shown. */
+const Diagram = lazy(() => import('./Diagram').catch(() => ({ default: ({ source }: { source: string; onSource: () => void }) => <pre className="code-block"><code>{source}</code></pre> })));
+
+/** Browsers lend the clipboard itself only to pages that came over TLS or from this machine. */
+async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'hidden-text';
+  document.body.append(area);
+  const before = document.activeElement;
+  area.select();
+  const done = document.execCommand('copy');
+  area.remove();
+  if (before instanceof HTMLElement) before.focus();
+  if (!done) throw new Error('The browser does not lend its clipboard.');
+}
 
 export function useCopied(): [boolean, (text: string) => void] {
   const [copied, setCopied] = useState(false);
@@ -13,7 +29,7 @@ export function useCopied(): [boolean, (text: string) => void] {
     const timer = window.setTimeout(() => setCopied(false), 1500);
     return () => window.clearTimeout(timer);
   }, [copied]);
-  return [copied, (text) => void navigator.clipboard.writeText(text).then(() => setCopied(true), () => setCopied(false))];
+  return [copied, (text) => void copyText(text).then(() => setCopied(true), () => setCopied(false))];
 }
 
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {

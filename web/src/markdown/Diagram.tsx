@@ -15,7 +15,7 @@ export default function Diagram({ source, onSource }: { source: string; onSource
   const [state, setState] = useState<{ url: string } | { problem: string } | null>(null);
   useEffect(() => {
     let current = true;
-    mermaid.initialize({ startOnLoad: false, securityLevel: 'strict', theme: dark ? 'dark' : 'neutral', htmlLabels: false, flowchart: { htmlLabels: false }, maxTextSize: 50_000, fontFamily: 'sans-serif' });
+    mermaid.initialize({ startOnLoad: false, suppressErrorRendering: true, securityLevel: 'strict', theme: dark ? 'dark' : 'neutral', htmlLabels: false, flowchart: { htmlLabels: false }, maxTextSize: 50_000, fontFamily: 'sans-serif' });
     mermaid.render(`m${id}`, withoutTags(source)).then(
       ({ svg }) => current && setState({ url: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` }),
       (error: unknown) => current && setState({ problem: error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'It cannot be read.' }),

@@ -6,11 +6,9 @@
 import { lexer, type Token, type Tokens } from 'marked';
 import { createElement, memo, useMemo, useRef, type ReactNode } from 'react';
 import { Cited } from '../research/cites';
+import { cutBlocks, LONGEST, unescapeHtml, type Cut } from './blocks';
 import { CodeBlock } from './CodeBlock';
 import { Formula } from './Formula';
-
-/** Longer than this it is shown as plain text: nobody reads it, and parsing would hold up the page. */
-const LONGEST = 400_000;
 
 export const Markdown = memo(function Markdown({ text, streaming = false }: { text: string; streaming?: boolean }) {
   const before = useRef<Cut | null>(null);
@@ -27,30 +25,6 @@ export const Markdown = memo(function Markdown({ text, streaming = false }: { te
     </div>
   );
 });
-
-export interface Cut {
-  text: string;
-  /** The source of each top-level block, and where it begins in `text`. */
-  blocks: string[];
-  starts: number[];
-}
-
-/** Cuts a text into blocks. Where it only grew, all but the last two blocks stand, and only the rest is read again. */
-export function cutBlocks(source: string, before: Cut | null = null): Cut {
-  const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source;
-  const grew = before !== null && before.blocks.length > 2 && text.startsWith(before.text);
-  const keep = grew ? before.blocks.length - 2 : 0;
-  const cut: Cut = { text, blocks: grew ? before.blocks.slice(0, keep) : [], starts: grew ? before.starts.slice(0, keep) : [] };
-  let at = grew ? (before.starts[keep] ?? 0) : 0;
-  for (const token of lexer(text.slice(at))) {
-    if (token.type !== 'space' && token.type !== 'def') {
-      cut.blocks.push(token.raw);
-      cut.starts.push(at);
-    }
-    at += token.raw.length;
-  }
-  return cut;
-}
 
 const Block = memo(function Block({ raw, streaming }: { raw: string; streaming: boolean }) {
   return <>{lexer(raw).map((token, index) => block(token, index, streaming))}</>;
@@ -142,6 +116,9 @@ function inline(token: Token, key: number): ReactNode {
       return <code key={key}>{unescapeHtml((token as Tokens.Codespan).text)}</code>;
     case 'br':
       return <br key={key} />;
+    case 'checkbox':
+      // Drawn by its item.
+      return null;
     case 'link': {
       const { href, tokens } = token as Tokens.Link;
       const to = safeLink(href);
@@ -170,11 +147,11 @@ function formulas(text: string, key: number): ReactNode {
   for (const found of text.matchAll(INLINE_FORMULA)) {
     const source = found[1] ?? found[2] ?? '';
     if (!/[\\^_={}]|^[a-zA-Z]$/.test(source)) continue;
-    pieces.push(text.slice(from, found.index), <Formula key={found.index} source={source} />);
+    pieces.push(<Cited key={`c${from}`} text={text.slice(from, found.index)} />, <Formula key={found.index} source={source} />);
     from = found.index + found[0].length;
   }
-  if (from === 0) return text;
-  pieces.push(text.slice(from));
+  if (from === 0) return <Cited key={key} text={text} />;
+  pieces.push(<Cited key="rest" text={text.slice(from)} />);
   return <span key={key}>{pieces}</span>;
 }
 
@@ -187,9 +164,4 @@ export function safeLink(href: string): string | null {
   } catch {
     return null;
   }
-}
-
-const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
-function unescapeHtml(text: string): string {
-  return text.includes('&') ? text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity) : text;
 }

@@ -8,6 +8,7 @@ import type { ContextParts } from '../api/types';
 import { RunPanel, SourcesPanel } from '../research/RunPanel';
 import { Diff } from '../session/Diff';
 import type { View } from '../session/fold';
+import { Todo } from '../session/Rows';
 import { undo } from '../session/SessionPage';
 import type { SessionState, SessionStore } from '../session/store';
 import { counted, dollars, duration, tokens } from '../session/words';
@@ -24,7 +25,8 @@ export function Panel({ id, tab, state, store, onTab, onClose, onJump }: {
 }) {
   useEffect(() => localStorage.setItem('weft.panel', tab), [tab]);
   const { source } = useSearch({ from: '/s/$id' });
-  const tabs = (state.view?.runs.length ?? 0) > 0 || tab === 'run' || tab === 'sources' ? [...RUN_TABS, ...TABS] : [...TABS];
+  const plan = (state.view?.todo.length ?? 0) > 0 || tab === 'plan' ? [['plan', 'Plan'] as const] : [];
+  const tabs = (state.view?.runs.length ?? 0) > 0 || tab === 'run' || tab === 'sources' ? [...RUN_TABS, ...plan, ...TABS] : [...plan, ...TABS];
   const shown = tabs.some(([name]) => name === tab) ? tab : 'trace';
   const move = (event: React.KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
@@ -47,6 +49,7 @@ export function Panel({ id, tab, state, store, onTab, onClose, onJump }: {
       <div className="panel-body" id="panel-body" role="tabpanel" aria-labelledby={`tab-${shown}`}>
         {shown === 'run' && state.view ? <RunPanel view={state.view} store={store} onJump={onJump} /> : null}
         {shown === 'sources' && state.view ? <SourcesPanel view={state.view} wanted={source} /> : null}
+        {shown === 'plan' && state.view ? <Plan items={state.view.todo} /> : null}
         {shown === 'trace' ? <Trace id={id} state={state} store={store} onJump={onJump} /> : null}
         {shown === 'files' && state.view ? <Files id={id} view={state.view} /> : null}
         {shown === 'artifacts' && state.view ? <Artifacts id={id} filesSeq={state.view.filesSeq} onJump={onJump} /> : null}
@@ -66,6 +69,16 @@ export function Loaded({ query, children }: { query: { isPending: boolean; isErr
   return children;
 }
 
+function Plan({ items }: { items: View['todo'] }) {
+  const done = items.filter((item) => item.state === 'done').length;
+  return (
+    <div className="scroll pad">
+      {items.length === 0 ? <p className="muted">There is no plan yet. When the agent makes one, its steps are shown here.</p> : <p className="meta bottom">{done} of {counted(items.length, 'step')} done</p>}
+      <Todo items={items} />
+    </div>
+  );
+}
+
 function Files({ id, view }: { id: string; view: View }) {
   const place = useRef<HTMLDivElement>(null);
   const wide = useWidth(place) > 720;
@@ -75,7 +88,7 @@ function Files({ id, view }: { id: string; view: View }) {
     queryFn: () => api.get<{ diff: string }>(`sessions/${id}/diff`, { turn: 'all' }),
     placeholderData: (before) => before,
   });
-  const last = changes.at(-1);
+  const last = changes.findLast((turn) => !turn.undone);
   const action = useCallback((path: string) => (path ? <button type="button" className="button small" onClick={() => void undo(id, 'undo', false, path)}>Undo this file</button> : null), [id]);
   return (
     <div className="scroll pad" ref={place}>
@@ -84,7 +97,7 @@ function Files({ id, view }: { id: string; view: View }) {
           <>
             <div className="row bottom">
               <span className="grow meta">{counted(changes.length, 'turn')} changed files</span>
-              {last && !last.undone ? <button type="button" className="button small" onClick={() => void undo(id, 'undo')}>Undo the last turn</button> : null}
+              {last ? <button type="button" className="button small" onClick={() => void undo(id, 'undo')}>Undo turn {last.number}</button> : null}
             </div>
             <Diff text={diff.data.diff} split={wide} action={action} />
           </>

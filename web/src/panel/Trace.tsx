@@ -72,8 +72,19 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
   }, [wanted, store, virtual]);
 
   const older = clearedTo === 0 && state.view !== null && state.view.from > 1;
-  const save = () => {
-    const blob = new Blob([shown.map((event) => JSON.stringify(event)).join('\n')], { type: 'application/x-ndjson' });
+  // Who looks for something means all of the session, also what is not loaded yet.
+  const looks = words.trim() !== '' || off.size > 0;
+  const live = state.connection === 'live';
+  useEffect(() => {
+    if (looks && older && live) void store.reach(1);
+  }, [looks, older, live, store]);
+  const save = async () => {
+    if (older && !held) {
+      await store.reach(1);
+      // Until it is drawn, what is shown is that of before.
+      await new Promise((done) => window.setTimeout(done, 50));
+    }
+    const blob = new Blob([latest.current.map((event) => JSON.stringify(event)).join('\n')], { type: 'application/x-ndjson' });
     const link = document.createElement('a');
     link.href = URL.createObjectURL(blob);
     link.download = `weft-${id}.jsonl`;
@@ -90,7 +101,7 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
             setClearedTo(known.at(-1)?.seq ?? 0);
             if (state.deltas) store.clearDeltas();
           }}><Eraser /></button>
-          <button type="button" className="icon-button" title="Export what is shown" aria-label="Export what is shown" onClick={save}><Download /></button>
+          <button type="button" className="icon-button" title="Export what is shown" aria-label="Export what is shown" onClick={() => void save()}><Download /></button>
         </div>
         <div className="row families" role="group" aria-label="Show">
           {(Object.keys(FAMILIES) as Family[]).map((family) => (
@@ -110,7 +121,7 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
       <div ref={scroller} className="scroll" role={shown.length > 0 ? 'list' : undefined} aria-label="Trace" onScroll={() => {
         if (older && (scroller.current?.scrollTop ?? 999) < 200) void store.older();
       }}>
-        {shown.length === 0 ? <p className="pad muted">{events.length === 0 ? (clearedTo > 0 ? 'Nothing new yet.' : 'Nothing has happened yet.') : 'No event fits. Clear the search or show more kinds.'}</p> : null}
+        {shown.length === 0 ? <p className="pad muted">{events.length === 0 ? (clearedTo > 0 ? 'Nothing new yet.' : 'Nothing has happened yet.') : older && looks && state.loadingOlder ? 'Loading earlier events…' : 'No event fits. Clear the search or show more kinds.'}</p> : null}
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {virtual.getVirtualItems().map((item) => {
             const event = shown[item.index];

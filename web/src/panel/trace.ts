@@ -27,7 +27,7 @@ export function cardOf(event: Recorded): Card {
     case 'limits_set':
       return card('system', 'Limits set');
     case 'input_received':
-      return card('you', event.delivery === 'steer' ? 'You, while it worked' : 'You', event.shorthand?.typed ?? textOf(event.content));
+      return card('you', event.delivery === 'steer' ? 'You, while it worked' : 'You', event.shorthand?.typed ?? (textOf(event.content) || 'Files'));
     case 'input_withdrawn':
       return card('you', 'Message taken back');
     case 'turn_started':

@@ -25,8 +25,14 @@ export function PaperCard({ session }: { session: string }) {
   const [shown, setShown] = useState<number | null>(null);
   // Asked again rather than taken from the answer: two of them can come in the other order.
   const changed = () => client.invalidateQueries({ queryKey: key });
-  const make = useMutation({ mutationFn: () => api.post<Paper>(`sessions/${session}/research/paper`, {}), onSuccess: changed, onError: toast.problem });
-  const decide = useMutation({ mutationFn: ({ paper, item, decision }: { paper: string; item: string; decision: string }) => api.post<Paper>(`papers/${paper}/decisions`, { item, decision }), onSuccess: changed, onError: toast.problem });
+  const [why, setWhy] = useState('');
+  const [notes, setNotes] = useState<Record<string, string>>({});
+  const madeNew = () => {
+    setWhy('');
+    return changed();
+  };
+  const make = useMutation({ mutationFn: () => api.post<Paper>(`sessions/${session}/research/paper`, { why: why.trim() }), onSuccess: madeNew, onError: toast.problem });
+  const decide = useMutation({ mutationFn: ({ paper, ...body }: { paper: string; item: string; decision: string; note: string }) => api.post<Paper>(`papers/${paper}/decisions`, body), onSuccess: changed, onError: toast.problem });
   const paper = known.data;
   const busy = make.isPending || decide.isPending;
   const text = useQuery({ queryKey: ['paper-text', paper?.paper, shown], enabled: paper != null && shown !== null, queryFn: () => api.get<Paper>(`papers/${paper?.paper ?? ''}`, { version: shown ?? undefined }) });
@@ -38,9 +44,10 @@ export function PaperCard({ session }: { session: string }) {
           <p className="meta">{paper.title} · version {paper.version} · {paper.status === 'decided' ? 'all decided' : `${counted(paper.items.filter((item) => !item.decision).length, 'item')} to decide`}</p>
           <ul className="paper-items">
             {paper.items.map((item) => (
-              <li key={item.id} className="row">
+              <li key={item.id} className="row wrap">
                 <span className="grow cut" title={item.title}><strong>{item.id}</strong> {item.title}</span>
-                <select className="field" aria-label={`Decision on ${item.id}`} value={item.decision ?? ''} disabled={busy} onChange={(event) => decide.mutate({ paper: paper.paper, item: item.id, decision: event.target.value })}>
+                <input className="field" aria-label={`Note on ${item.id}`} placeholder="Why" maxLength={2000} value={notes[item.id] ?? item.note ?? ''} onChange={(event) => setNotes({ ...notes, [item.id]: event.target.value })} onBlur={(event) => item.decision && event.target.value !== (item.note ?? '') ? decide.mutate({ paper: paper.paper, item: item.id, decision: item.decision, note: event.target.value }) : undefined} />
+                <select className="field" aria-label={`Decision on ${item.id}`} value={item.decision ?? ''} disabled={busy} onChange={(event) => decide.mutate({ paper: paper.paper, item: item.id, decision: event.target.value, note: notes[item.id] ?? item.note ?? '' })}>
                   <option value="" disabled>open</option>
                   {DECISIONS.map((word) => <option key={word} value={word}>{word}</option>)}
                 </select>
@@ -49,6 +56,7 @@ export function PaperCard({ session }: { session: string }) {
           </ul>
           <p className="row wrap">
             {paper.versions.map((version) => <button key={version.number} type="button" className="button small" aria-pressed={shown === version.number} title={version.why || undefined} onClick={() => setShown(shown === version.number ? null : version.number)}>v{version.number}</button>)}
+            <input className="field grow" aria-label="Why a new version" placeholder="Why a new version" maxLength={2000} value={why} onChange={(event) => setWhy(event.target.value)} />
             <button type="button" className="button small" disabled={busy} onClick={() => make.mutate()}>Make the next version</button>
           </p>
           {text.data?.text ? <div className="answer"><Markdown text={text.data.text.replace(/^<!--[^\n]*-->\n/, '')} /></div> : null}

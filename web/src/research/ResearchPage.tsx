@@ -1,7 +1,7 @@
 /** Where research begins: a question, what is asked, and how deep. The run itself is a session. */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { api } from '../api/client';
 import { sessionChanged, useVersion } from '../api/queries';
 import type { SessionRow } from '../api/types';
@@ -32,15 +32,18 @@ export function ResearchPage() {
   const [chosen, setChosen] = useState<string | null>(null);
   const [depth, setDepth] = useState('standard');
   const [yes, setYes] = useState(false);
+  const [web, setWeb] = useState(true);
   const [busy, setBusy] = useState(false);
+  const made = useRef<SessionRow | null>(null);
   const corpus = chosen ?? known.data?.usual ?? '';
 
   const start = async () => {
     if (busy || !question.trim()) return;
     setBusy(true);
     try {
-      const row = await api.post<SessionRow>('sessions', {});
-      await api.post(`sessions/${row.id}/research`, { question: question.trim(), corpus, depth, yes });
+      // Where it is refused, the next try uses the same session instead of leaving an empty one.
+      const row = (made.current ??= await api.post<SessionRow>('sessions', {}));
+      await api.post(`sessions/${row.id}/research`, { question: question.trim(), corpus, depth, yes, ...(web ? {} : { web: false }) });
       sessionChanged(await api.get<SessionRow>(`sessions/${row.id}`));
       await navigate({ to: '/s/$id', params: { id: row.id }, search: { panel: 'run' } });
     } catch (error) {
@@ -67,6 +70,7 @@ export function ResearchPage() {
                 {DEPTHS.map(([name, words]) => <option key={name} value={name}>{words}</option>)}
               </select>
             </label>
+            {depth === 'quick' ? null : <label className="check"><input type="checkbox" checked={!web} onChange={(event) => setWeb(!event.target.checked)} /> Leave the web out</label>}
             <label className="check"><input type="checkbox" checked={yes} onChange={(event) => setYes(event.target.checked)} /> Do not pause to ask me</label>
           </div>
           {known.isError ? <p className="meta">The corpora could not be listed. Load the page again.</p> : null}

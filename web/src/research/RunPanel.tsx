@@ -1,8 +1,8 @@
 /** Beside the conversation: how a run went, how its answer was checked, what it searched for, and what it cites. */
 import { Link, useParams } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { address } from '../api/client';
-import { paragraphsOf, queriesOf, verificationOf, type RunView } from '../session/flow';
+import { citedBy, corpusOf, paragraphsOf, queriesOf, sourceKey, verificationOf, type Paragraph, type RunView } from '../session/flow';
 import type { View } from '../session/fold';
 import type { SessionStore } from '../session/store';
 import { counted, dollars, duration } from '../session/words';
@@ -10,7 +10,6 @@ import { PaperCard } from './PaperCard';
 import { StageIcon, StageSpent } from './RunRows';
 
 const AXES: Record<string, string> = { entity: 'Names and numbers', citation: 'Citations', relation: 'Duties and relations', contradictions: 'Contradictions', contradiction: 'Contradiction' };
-const VERDICTS: Record<string, string> = { holds: 'Holds', fails: 'Does not hold', unknown: 'Not known' };
 const FORMATS = { md: 'Markdown', html: 'HTML', docx: 'Word', pdf: 'PDF' };
 const ENDS: Record<string, string> = { completed: 'Done', breakout: 'Left early', budget_exceeded: 'Stopped at its budget' };
 
@@ -37,7 +36,7 @@ function OneRun({ run, open, onJump }: { run: RunView; open: boolean; onJump: (s
   const failed = verified?.checks.filter((check) => check.verdict === 'fails') ?? [];
   return (
     <details className="run" open={open}>
-      <summary><span className="grow cut">{run.question}</span><span className="meta">{run.end ? (ENDS[run.end.reason] ?? run.end.reason) : run.paused ? 'Waits for you' : 'Running'}</span></summary>
+      <summary><span className="grow cut">{run.question}</span><span className="meta">{run.end ? (ENDS[run.end.reason] ?? run.end.reason) : run.stopped ? 'Stopped' : run.paused ? 'Waits for you' : 'Running'}</span></summary>
       {run.prior ? <p className="meta">Follows <Link to="/s/$id" params={{ id: run.prior.session }}>{run.prior.question}</Link></p> : null}
       <ol className="stages" aria-label="Stages">
         {run.stages.map((stage) => (
@@ -58,14 +57,15 @@ function OneRun({ run, open, onJump }: { run: RunView; open: boolean; onJump: (s
           <table className="table">
             <tbody>{verified.scores.map(([name, score]) => <tr key={name}><td>{AXES[name] ?? name}</td><td className="end">{name === 'contradictions' ? score : `${Math.round(score * 100)} %`}</td></tr>)}</tbody>
           </table>
-          {failed.length > 0 ? (
-            <div className="table-scroll" tabIndex={0} role="group" aria-label="What did not hold">
+          <p className="meta">{counted(verified.checks.length, 'check')}; {failed.length > 0 ? `${failed.length} did not hold, so what they are about is not shown or was mended` : 'all hold'}.</p>
+          {verified.statements.length > 0 ? (
+            <div className="table-scroll" tabIndex={0} role="group" aria-label="Each statement">
               <table className="table top">
-                <thead><tr><th>Sentence</th><th>What</th><th>Why</th></tr></thead>
-                <tbody>{failed.map((check, index) => <tr key={index}><td>{check.claim || check.item}</td><td>{AXES[check.axis] ?? check.axis}: {VERDICTS[check.verdict] ?? check.verdict}</td><td>{check.why}</td></tr>)}</tbody>
+                <thead><tr><th>Statement</th><th>Verdict</th></tr></thead>
+                <tbody>{verified.statements.map(({ claim, fails }, index) => <tr key={index}><td>{claim}</td><td>{fails.length === 0 ? 'Holds' : fails.map((check, at) => <p key={at}>{AXES[check.axis] ?? check.axis}: {check.why}</p>)}</td></tr>)}</tbody>
               </table>
             </div>
-          ) : <p className="meta">{counted(verified.checks.length, 'check')}; all hold.</p>}
+          ) : null}
         </>
       ) : null}
       {queries.length > 0 ? (
@@ -78,27 +78,53 @@ function OneRun({ run, open, onJump }: { run: RunView; open: boolean; onJump: (s
   );
 }
 
-/** The paragraphs that the last answer cites, one of them marked. */
+type Source = Paragraph & { key: string; corpus: string };
+
+/** The paragraphs that answers cite, one of them marked; folded away what was only found. */
 export function SourcesPanel({ view, wanted }: { view: View; wanted: string | undefined }) {
   const place = useRef<HTMLLIElement>(null);
-  const paragraphs = view.runs.flatMap((run) => paragraphsOf(run));
-  const unique = [...new Map(paragraphs.map((one) => [one.id, one])).values()];
+  const [cited, found] = useMemo(() => sourcesOf(view.runs), [view.runs]);
   useEffect(() => {
     place.current?.scrollIntoView({ block: 'center' });
     place.current?.focus();
   }, [wanted]);
-  if (unique.length === 0) return <p className="pad muted">Nothing is cited yet. The paragraphs that an answer stands on are shown here.</p>;
+  if (cited.length + found.length === 0) return <p className="pad muted">Nothing is cited yet. The paragraphs that an answer stands on are shown here.</p>;
+  const rows = (all: Source[]) => (
+    <ul className="sources">
+      {all.map((one) => (
+        <li key={one.key} ref={one.key === wanted ? place : undefined} tabIndex={-1} className={one.key === wanted ? 'wanted' : ''} aria-current={one.key === wanted ? true : undefined}>
+          <p className="row"><strong>{one.cite}</strong>{one.tier === 'guide' ? <span className="pill">guide</span> : null}<span className="grow" /><Place paragraph={one} /></p>
+          <p className="meta">{one.section}</p>
+          <p className="source-text">{one.text}</p>
+        </li>
+      ))}
+    </ul>
+  );
   return (
     <div className="scroll pad">
-      <ul className="sources">
-        {unique.map((one) => (
-          <li key={one.id} ref={one.id === wanted ? place : undefined} tabIndex={-1} className={one.id === wanted ? 'wanted' : ''} aria-current={one.id === wanted ? true : undefined}>
-            <p className="row"><strong>{one.cite}</strong>{one.tier === 'guide' ? <span className="pill">guide</span> : null}<span className="grow" /><span className="meta cut">{[one.source, one.page ? `page ${one.page}` : null].filter(Boolean).join(', ')}</span></p>
-            <p className="meta">{one.section}</p>
-            <p className="source-text">{one.text}</p>
-          </li>
-        ))}
-      </ul>
+      {cited.length > 0 ? rows(cited) : <p className="muted">No paragraph is cited.</p>}
+      {found.length > 0 ? <details className="top" open={cited.length === 0 || found.some((one) => one.key === wanted)}><summary className="meta">Found and not cited ({found.length})</summary>{rows(found)}</details> : null}
     </div>
   );
+}
+
+/** The newest of each, those that are cited apart from the rest. */
+function sourcesOf(runs: readonly RunView[]): [Source[], Source[]] {
+  const all = new Map<string, [Source, boolean]>();
+  for (const run of runs) {
+    const cites = citedBy(run);
+    for (const one of paragraphsOf(run)) {
+      const key = sourceKey(run, one.id);
+      all.set(key, [{ ...one, key, corpus: corpusOf(run) }, cites.has(one.id) || all.get(key)?.[1] === true]);
+    }
+  }
+  const of = (wanted: boolean) => [...all.values()].filter(([, isCited]) => isCited === wanted).map(([one]) => one);
+  return [of(true), of(false)];
+}
+
+/** Where a paragraph stands. A page of a PDF can be opened there. */
+function Place({ paragraph: { id, source, page, corpus } }: { paragraph: Source }) {
+  if (!page) return <span className="meta cut">{source}</span>;
+  const href = `${address('corpora/document', { corpus: corpus || undefined, id })}#page=${page}`;
+  return <a className="meta cut" href={href} target="_blank" rel="noreferrer" title={`Open ${source} at page ${page}`}>{source}, page {page}</a>;
 }

@@ -1,18 +1,18 @@
 /** What of a run stands in the conversation: its stages, what is asked at a pause, the document. */
-import { Check, CircleDashed, Download, FileCheck2, LoaderCircle, SkipForward, TriangleAlert } from 'lucide-react';
+import { Check, CircleDashed, CirclePause, Download, FileCheck2, LoaderCircle, SkipForward, TriangleAlert } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { CopyButton } from '../markdown/CodeBlock';
 import { Markdown } from '../markdown/Markdown';
-import { byName, paragraphsOf, verificationOf, withoutDetails, type RunView, type StageState, type StageView } from '../session/flow';
+import { byName, paragraphsOf, sourceKey, verificationOf, withoutDetails, type RunView, type StageState, type StageView } from '../session/flow';
 import { useDoing } from '../session/Rows';
 import { counted, dollars, duration } from '../session/words';
 import { useNow } from '../shell/useNow';
-import { CitesContext } from './cites';
+import { CitesContext, namesOf } from './cites';
 
-const STATES: Record<StageState, string> = { waiting: 'Waiting', running: 'Running', done: 'Done', skipped: 'Left out', failed: 'Failed' };
+const STATES: Record<StageState, string> = { waiting: 'Waiting', running: 'Running', done: 'Done', skipped: 'Left out', failed: 'Failed', stopped: 'Stopped' };
 
 export function StageIcon({ state }: { state: StageState }) {
-  const Icon = { waiting: CircleDashed, running: LoaderCircle, done: Check, skipped: SkipForward, failed: TriangleAlert }[state];
+  const Icon = { waiting: CircleDashed, running: LoaderCircle, done: Check, skipped: SkipForward, failed: TriangleAlert, stopped: CirclePause }[state];
   return <span className={`stage-icon ${state}`} role="img" aria-label={STATES[state]} title={STATES[state]}><Icon /></span>;
 }
 
@@ -30,7 +30,7 @@ export function StageRow({ run, id, title }: { run: RunView | undefined; id: str
     <div className="stage-row">
       {stage ? <StageIcon state={stage.state} /> : null}
       <h3>{title}</h3>
-      {stage && stage.iteration > 0 ? <span className="pill">mended {counted(stage.iteration, 'time')}</span> : null}
+      {stage && stage.iteration > 0 ? <span className="pill">mended {stage.iteration === 1 ? 'once' : counted(stage.iteration, 'time')}</span> : null}
       <span className="grow cut muted">{stage?.summary}</span>
       {stage ? <StageSpent stage={stage} /> : null}
       {run && place >= 0 ? <span className="meta number">{place + 1}/{run.stages.length}</span> : null}
@@ -60,7 +60,7 @@ function save(name: string, type: string, text: string) {
 export function DocumentRow({ run, text }: { run: RunView | undefined; text: string }) {
   const { source, research } = useDoing();
   const known = useMemo(() => byName(run ? paragraphsOf(run) : []), [run]);
-  const cites = useMemo(() => ({ known, open: source }), [known, source]);
+  const cites = useMemo(() => ({ known, names: namesOf(known), open: (id: string) => source(run ? sourceKey(run, id) : id) }), [known, source, run]);
   const verified = run ? verificationOf(run) : null;
   const [shown, setShown] = useState(true);
   const failed = verified?.checks.filter((check) => check.verdict === 'fails').length ?? 0;

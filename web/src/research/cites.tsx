@@ -4,27 +4,46 @@ import { citedIn, type Paragraph } from '../session/flow';
 
 export interface Cites {
   known: ReadonlyMap<string, Paragraph>;
+  /** Their names in running text: `HHS 3.8`. */
+  names: RegExp | null;
   open: (id: string) => void;
 }
 export const CitesContext = createContext<Cites | null>(null);
 
 const BRACKET = /\(([^()]{1,300})\)/g;
 
-/** The text with what it cites as chips; as it is where nothing is known to be cited. */
+/** Finds the names of paragraphs in a text. A bare number may be an amount. */
+export function namesOf(known: ReadonlyMap<string, Paragraph>): RegExp | null {
+  const names = [...known.keys()].filter((name) => name.includes(' ')).sort((one, other) => other.length - one.length);
+  return names.length === 0 ? null : new RegExp(`(?<![\\p{L}\\d])(?:${names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})(?![\\p{L}\\d]|\\.\\d)`, 'gu');
+}
+
+/** The text with what it cites as chips and what it names as links; as it is where nothing is known to be cited. */
 export function Cited({ text }: { text: string }) {
   const cites = useContext(CitesContext);
-  if (!cites || !text.includes('(')) return <>{text}</>;
+  if (!cites) return <>{text}</>;
   const pieces: ReactNode[] = [];
   let from = 0;
   for (const found of text.matchAll(BRACKET)) {
     const paragraphs = citedIn(found[1] ?? '', cites.known);
     if (!paragraphs) continue;
-    pieces.push(text.slice(from, found.index).trimEnd(), ...paragraphs.map((one, index) => <Chip key={`${found.index}.${index}`} paragraph={one} open={cites.open} />));
+    pieces.push(...named(text.slice(from, found.index).trimEnd(), cites, from), ...paragraphs.map((one, index) => <Chip key={`${found.index}.${index}`} paragraph={one} open={cites.open} />));
     from = found.index + found[0].length;
   }
-  if (from === 0) return <>{text}</>;
-  pieces.push(text.slice(from));
+  pieces.push(...named(text.slice(from), cites, from));
   return <>{pieces}</>;
+}
+
+function named(text: string, { known, names, open }: Cites, at: number): ReactNode[] {
+  const pieces: ReactNode[] = [];
+  let from = 0;
+  for (const found of names ? text.matchAll(names) : []) {
+    const paragraph = known.get(found[0]);
+    if (!paragraph) continue;
+    pieces.push(text.slice(from, found.index), <button key={`n${at + found.index}`} type="button" className="cite-name" onClick={() => open(paragraph.id)}>{found[0]}</button>);
+    from = found.index + found[0].length;
+  }
+  return [...pieces, text.slice(from)];
 }
 
 function Chip({ paragraph, open }: { paragraph: Paragraph; open: (id: string) => void }) {

@@ -11,9 +11,10 @@ import type { InputPart } from '../api/types';
 import { keyWords } from '../shell/commands';
 import { toast } from '../shell/toast';
 import { Completion, useCompletion } from './Completion';
-import type { View } from './fold';
+import type { Said, View } from './fold';
 import { openRun } from './flow';
 import { ModelMenu, ModeMenu } from './Selectors';
+import { counted } from './words';
 
 interface Attached {
   key: string;
@@ -39,8 +40,27 @@ export function tooLarge(file: Pick<File, 'name' | 'size' | 'type'>): string | n
 }
 let counter = 0;
 
-export function useAttachments() {
-  const [files, setFiles] = useState<Attached[]>([]);
+/** What the next composer begins with: a message that is edited in a fork, with its pictures. */
+type Message = Pick<Said, 'text' | 'images' | 'files'>;
+let handed: Message | null = null;
+export const handOver = (message: Message | null) => {
+  handed = message;
+};
+function takeOver() {
+  const message = handed;
+  handed = null;
+  return message;
+}
+const attachedTo = ({ files, images }: Pick<Said, 'images' | 'files'>): Attached[] => {
+  const had = { share: 1, stop: new AbortController() };
+  return [
+    ...files.map(({ name, part }) => ({ ...had, key: `file-${(counter += 1)}`, name, part: { type: 'text' as const, text: part }, preview: null })),
+    ...images.map(({ media_type, data }, index) => ({ ...had, key: `file-${(counter += 1)}`, name: `Picture ${index + 1}`, part: { type: 'image' as const, media_type, data }, preview: `data:${media_type};base64,${data}` })),
+  ];
+};
+
+export function useAttachments(message: Message | null = null) {
+  const [files, setFiles] = useState<Attached[]>(() => (message ? attachedTo(message) : []));
   const change = useCallback((key: string, by: Partial<Attached>) => setFiles((before) => before.map((file) => (file.key === key ? { ...file, ...by } : file))), []);
   const remove = useCallback((key: string) => setFiles((before) => before.filter((file) => {
     if (file.key !== key) return true;
@@ -69,7 +89,13 @@ export function useAttachments() {
       );
     }
   }, [change, remove]);
-  return { files, add, remove, clear: () => files.forEach((file) => remove(file.key)), parts: files.flatMap((file) => file.part ?? []), sending: files.some((file) => file.part === null) };
+  /** Out of the box with the message that they go with; back into it when that could not be sent. */
+  const take = () => {
+    setFiles([]);
+    return files;
+  };
+  const putBack = (taken: Attached[]) => setFiles((before) => [...taken, ...before]);
+  return { files, add, remove, take, putBack, parts: files.flatMap((file) => file.part ?? []), sending: files.some((file) => file.part === null) };
 }
 
 export function Attachments({ files, remove }: { files: Attached[]; remove: (key: string) => void }) {
@@ -90,13 +116,10 @@ export function Attachments({ files, remove }: { files: Attached[]; remove: (key
 
 export function Composer({ id, view, running, onSent }: { id: string; view: View; running: boolean; onSent: () => void }) {
   const kept = `weft.draft.${id}`;
-  const [text, setText] = useState(() => {
-    const edit = sessionStorage.getItem('weft.edit');
-    if (edit !== null) sessionStorage.removeItem('weft.edit');
-    return edit ?? localStorage.getItem(kept) ?? '';
-  });
+  const [edited] = useState(takeOver);
+  const [text, setText] = useState(() => edited?.text ?? localStorage.getItem(kept) ?? '');
   const [secret, setSecret] = useState<{ kind: string; delivery: 'follow_up' | 'steer' } | null>(null);
-  const attachments = useAttachments();
+  const attachments = useAttachments(edited);
   // After an answer from documents the next question is usually to them too; one click makes it a plain message.
   const [chosen, setChosen] = useState<boolean | null>(null);
   const lastRun = openRun(view.runs) === null ? view.runs.findLast((run) => run.flow === 'research') : undefined;
@@ -114,12 +137,13 @@ export function Composer({ id, view, running, onSent }: { id: string; view: View
     const content: InputPart[] = [...(words ? [{ type: 'text' as const, text: words }] : []), ...attachments.parts];
     setText('');
     setSecret(null);
+    const taken = attachments.take();
     const result = await say(id, content, delivery, how);
     if (result.sent) {
-      attachments.clear();
+      taken.forEach((file) => file.preview && URL.revokeObjectURL(file.preview));
       onSent();
-    }
-    else {
+    } else {
+      attachments.putBack(taken);
       setText((now) => now || words);
       if (result.secret) setSecret({ kind: result.secret.kind, delivery });
     }
@@ -149,20 +173,13 @@ export function Composer({ id, view, running, onSent }: { id: string; view: View
           {view.queue.map((queued) => (
             <li key={queued.input}>
               <span className="meta">{queued.delivery === 'steer' ? 'Next round' : 'Next turn'}</span>
-              <span className="cut grow">{queued.text}</span>
-              <button type="button" className="icon-button" aria-label="Take back" title="Take back" onClick={() => void api.remove(`sessions/${id}/queue/${queued.input}`).then(() => setText((now) => now || queued.text), toast.problem)}><X /></button>
+              <span className="cut grow">{queued.text || counted(queued.files.length + queued.images.length, 'file')}</span>
+              <button type="button" className="icon-button" aria-label="Take back" title="Take back" onClick={() => void api.remove(`sessions/${id}/queue/${queued.input}`).then(() => { setText((now) => now || queued.text); attachments.putBack(attachedTo(queued)); }, toast.problem)}><X /></button>
             </li>
           ))}
         </ul>
       ) : null}
-      {secret ? (
-        <div className="secret" role="alert">
-          <span className="grow">This looks like it holds {secret.kind}. It was not sent.</span>
-          <button type="button" className="button small primary" onClick={() => void send(secret.delivery, 'redact')}>Send without it</button>
-          <button type="button" className="button small" onClick={() => void send(secret.delivery, 'anyway')}>Send anyway</button>
-          <button type="button" className="button small" onClick={() => setSecret(null)}>Edit</button>
-        </div>
-      ) : null}
+      {secret ? <SecretStrip kind={secret.kind} onSend={(how) => void send(secret.delivery, how)} onEdit={() => setSecret(null)} /> : null}
       <Box text={text} setText={setText} workspace={view.workspace} placeholder={running ? 'Say something while it works' : asksDocuments ? 'Ask a follow-up; it is looked up in the documents' : 'Say what you want done'} onFiles={attachments.add} canSend={!attachments.sending && (text.trim() !== '' || attachments.files.length > 0)} onStop={running ? stop : undefined}
         onSend={submit} above={<Attachments files={attachments.files} remove={attachments.remove} />}
         tools={<><ModeMenu id={id} mode={view.mode} /><ModelMenu id={id} model={view.model} />{lastRun && !running ? <button type="button" className="selector" aria-pressed={asksDocuments} title={asksDocuments ? 'The next message is a question to the documents. Click for a plain message.' : 'The next message goes to the agent. Click to ask the documents.'} onClick={() => setChosen(!asksDocuments)}><BookOpenCheck /> <span>{asksDocuments ? 'Ask the documents' : 'Plain message'}</span></button> : null}</>}
@@ -173,6 +190,18 @@ export function Composer({ id, view, running, onSent }: { id: string; view: View
             <button type="button" className="send stop" aria-label="Stop" title="Stop (Esc)" disabled={view.stopping} onClick={stop}><Square /></button>
           </>
         ) : null} />
+    </div>
+  );
+}
+
+/** What was to be said holds something like a secret: the person decides. */
+export function SecretStrip({ kind, onSend, onEdit }: { kind: string; onSend: (how: 'redact' | 'anyway') => void; onEdit: () => void }) {
+  return (
+    <div className="secret" role="alert">
+      <span className="grow">This looks like it holds {kind}. It was not sent.</span>
+      <button type="button" className="button small primary" onClick={() => onSend('redact')}>Send without it</button>
+      <button type="button" className="button small" onClick={() => onSend('anyway')}>Send anyway</button>
+      <button type="button" className="button small" onClick={onEdit}>Edit</button>
     </div>
   );
 }

@@ -4,7 +4,7 @@
  */
 import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
-import { placesOf, rowsWith } from './find';
+import { placesOf, rowsWith, type Read } from './find';
 import { rowsOf } from './rows';
 import type { SessionState, SessionStore } from './store';
 
@@ -17,15 +17,18 @@ export function Find({ store, state, open, onFound, onClose }: {
   const { view } = state;
   const field = useRef<HTMLInputElement>(null);
   const rows = useMemo(() => (view ? rowsOf(view, open) : []), [view, open]);
-  const keys = useMemo(() => rowsWith(rows, words), [rows, words]);
+  const read = useRef<Read>(new Map());
+  const keys = useMemo(() => rowsWith(rows, words, read.current), [rows, words]);
   const place = keys.length > 0 ? at % keys.length : -1;
   const found = keys[place] ?? null;
   const partly = view !== null && view.from > 1;
 
   useEffect(() => setAt(0), [words]);
+  // Once more when the connection is back.
+  const live = state.connection === 'live';
   useEffect(() => {
-    if (words.trim() && partly) void store.reach(1);
-  }, [words, partly, store]);
+    if (words.trim() && partly && live) void store.reach(1);
+  }, [words, partly, live, store]);
   // Not before all is there: the first would be another one then.
   useEffect(() => {
     if (!partly) onFound(found);
@@ -47,7 +50,7 @@ export function Find({ store, state, open, onFound, onClose }: {
           event.preventDefault();
           move(event.shiftKey ? -1 : 1);
         }} />
-      <span className="meta" role="status">{!words.trim() ? '' : partly ? 'Loading earlier turns…' : found === null ? 'Not found' : `${place + 1} of ${keys.length}`}</span>
+      <span className="meta" role="status">{!words.trim() ? '' : partly ? (state.loadingOlder ? 'Loading earlier turns…' : 'Earlier turns are not loaded') : found === null ? 'Not found' : `${place + 1} of ${keys.length}`}</span>
       <button type="button" className="icon-button" aria-label="The one before" title="The one before (Shift + Enter)" disabled={found === null} onClick={() => move(-1)}><ArrowUp /></button>
       <button type="button" className="icon-button" aria-label="The next one" title="The next one (Enter)" disabled={found === null} onClick={() => move(1)}><ArrowDown /></button>
       <button type="button" className="icon-button" aria-label="Close" title="Close (Esc)" onClick={onClose}><X /></button>

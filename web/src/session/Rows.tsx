@@ -1,5 +1,5 @@
 /** How each row of a session looks. Rows read the fold and nothing else; what they do goes through `Doing`. */
-import { Ban, ChevronDown, ChevronRight, CircleAlert, FilePen, FileSearch, GitFork, Globe, Info, ListTodo, ListTree, Pause, Pencil, RotateCcw, Square, Terminal, Undo2, Wrench, X } from 'lucide-react';
+import { Ban, ChevronDown, ChevronRight, CircleAlert, FilePen, FileSearch, GitFork, Globe, Info, ListTodo, ListTree, Paperclip, Pause, Pencil, RotateCcw, Square, Terminal, Undo2, Wrench, X } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
 import { createContext, memo, useContext, useState, type ReactNode } from 'react';
 import { api } from '../api/client';
@@ -12,7 +12,7 @@ import { DocumentRow, PauseRow, StageRow } from '../research/RunRows';
 import { toast } from '../shell/toast';
 import { useNow } from '../shell/useNow';
 import { Counts, Diff } from './Diff';
-import type { Call, CallState, Said, Turn } from './fold';
+import type { Call, CallState, Said, SessionView, Turn } from './fold';
 import { groupWords, type Row } from './rows';
 import { answerWords, bytes, canGoOn, counted, dollars, duration, toolWords } from './words';
 
@@ -21,7 +21,8 @@ export interface Doing {
   toggle: (key: string) => void;
   /** A copy up to this event, without an input that waits there. */
   fork: (seq: number, input?: string) => void;
-  edit: (turn: Turn, input: string, text: string) => void;
+  /** To say it otherwise, in a copy. */
+  edit: (turn: Turn, said: Said) => void;
   /** The same once more, in a copy. */
   retry: (turn: Turn, said: Said) => void;
   undo: () => void;
@@ -81,13 +82,14 @@ function SaidRow({ row }: { row: Extract<Row, { type: 'said' }> }) {
     <div className="said">
       <div className="said-actions">
         <CopyButton text={item.text} label="Copy message" />
-        <button type="button" className="icon-button" title="Edit and try again in a fork" aria-label="Edit and try again in a fork" onClick={() => edit(turn, item.input, item.text)}><Pencil /></button>
+        <button type="button" className="icon-button" title="Edit and try again in a fork" aria-label="Edit and try again in a fork" onClick={() => edit(turn, item)}><Pencil /></button>
         <button type="button" className="icon-button" title="Try again in a fork" aria-label="Try again in a fork" onClick={() => retry(turn, item)}><RotateCcw /></button>
         <button type="button" className="icon-button" title="Fork from here" aria-label="Fork from here" onClick={() => fork(turn.seq - 1, item.input)}><GitFork /></button>
       </div>
       <div className="said-text">
         {item.steered ? <span className="meta">While it worked</span> : null}
-        <div className="said-words">{item.text}</div>
+        {item.text ? <div className="said-words">{item.text}</div> : null}
+        {item.files.map((file, index) => <details key={index} className="said-file"><summary><Paperclip /> {file.name}</summary><pre className="output tall" tabIndex={0} aria-label={file.name}>{file.text}</pre></details>)}
         <Pictures images={item.images} />
       </div>
     </div>
@@ -204,7 +206,7 @@ const tail = (text: string, lines: number) => text.trimEnd().split('\n').slice(-
 function Brief({ call }: { call: Call }) {
   const output = call.output;
   if (!output) return null;
-  if (output.display?.type === 'todo') return <Todo call={call} />;
+  if (output.display?.type === 'todo') return <Todo items={output.display.items} />;
   const said = call.ask?.answer?.answer.type === 'reject';
   const failed = call.state === 'failed' || call.state === 'invalid' || (call.state === 'denied' && !said);
   return (
@@ -215,12 +217,10 @@ function Brief({ call }: { call: Call }) {
   );
 }
 
-export function Todo({ call }: { call: Call }) {
-  const display = call.output?.display;
-  if (display?.type !== 'todo') return null;
+export function Todo({ items }: { items: SessionView['todo'] }) {
   return (
     <ul className="todo">
-      {display.items.map((item, index) => <li key={index} data-state={item.state}><span className="hidden-text">{item.state}: </span>{item.text}</li>)}
+      {items.map((item, index) => <li key={index} data-state={item.state}><span className="hidden-text">{item.state}: </span>{item.text}</li>)}
     </ul>
   );
 }
@@ -236,7 +236,7 @@ function Whole({ call }: { call: Call }) {
   return (
     <div className="whole">
       {display?.type === 'diff' ? <Diff text={display.diff} path={display.path} heads={false} /> : null}
-      {display?.type === 'todo' ? <Todo call={call} /> : null}
+      {display?.type === 'todo' ? <Todo items={display.items} /> : null}
       {display?.type === 'command' ? (
         <div className="command"><code>{display.command}</code>{display.exit_code !== null && display.exit_code !== 0 ? <span className="bad meta">exit code {display.exit_code}</span> : null}</div>
       ) : null}
@@ -307,7 +307,7 @@ function End({ row }: { row: Extract<Row, { type: 'end' }> }) {
       {last && turn.end && canGoOn(turn.end) ? <button type="button" className={needsModel(turn.end) ? 'button small' : 'button primary small'} onClick={goOn}><RotateCcw /> Go on</button> : null}
       {count > 0 ? <span className="meta">{turn.undone ? 'Taken back: ' : ''}{counted(count, 'file')} changed <Counts added={added} removed={removed} /></span> : null}
       <span className="turn-actions">
-        {count > 0 && last && !turn.undone ? <button type="button" className="icon-button" title="Undo the files of this turn" aria-label="Undo the files of this turn" onClick={undo}><Undo2 /></button> : null}
+        {row.canUndo ? <button type="button" className="icon-button" title="Undo the files of this turn" aria-label="Undo the files of this turn" onClick={undo}><Undo2 /></button> : null}
         {text ? <CopyButton text={text} label="Copy answer" /> : null}
         <button type="button" className="icon-button" title="Fork after this turn" aria-label="Fork after this turn" onClick={() => fork(turn.lastSeq)}><GitFork /></button>
         <button type="button" className="icon-button" title="Show in trace" aria-label="Show in trace" onClick={() => trace(turn.seq)}><ListTree /></button>

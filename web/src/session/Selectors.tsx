@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { ChevronDown, Eye, Shield, Zap } from 'lucide-react';
 import { useModels, usePatchSession } from '../api/queries';
 import type { Mode } from '../api/events';
+import { askText } from '../shell/prompt';
 import { tokens } from './words';
 
 export const MODES: Record<Mode, { name: string; says: string; icon: React.ReactNode }> = {
@@ -36,11 +37,19 @@ export function ModePicker({ mode, onMode }: { mode: Mode; onMode: (mode: Mode) 
 export function ModelPicker({ model, onModel }: { model: string; onModel: (model: string) => void }) {
   const models = useModels();
   const ready = (models.data?.providers ?? []).map((provider) => ({ ...provider, models: provider.models.filter((one) => one.ready) })).filter((provider) => provider.models.length > 0);
+  const listed = new Set(ready.flatMap((provider) => provider.models.map((one) => one.model)));
+  // Models of one's own server, and new ones, are in no list.
+  const others = [...new Set([model, models.data?.default ?? ''])].filter((one) => one && !listed.has(one));
+  const another = async () => {
+    const named = (await askText({ title: 'Another model', hint: 'provider/model, such as ollama/qwen3-coder or openrouter/vendor/name.', value: model, verb: 'Choose' }))?.trim();
+    if (named) onModel(named);
+  };
   return (
     <Menu.Root>
       <Menu.Trigger className="selector" title="Model" aria-label={`Model: ${model}`}><span className="cut">{modelName(model)}</span> <ChevronDown /></Menu.Trigger>
       <Menu.Portal>
         <Menu.Content className="menu" align="start" side="top" sideOffset={6}>
+          {others.map((one) => <Menu.Item key={one} className="menu-item" onSelect={() => onModel(one)}>{one}<span className="hint">{one === model ? 'chosen' : 'default'}</span></Menu.Item>)}
           {ready.map((provider) => (
             <div key={provider.name}>
               <Menu.Label className="menu-label">{provider.name}</Menu.Label>
@@ -53,7 +62,8 @@ export function ModelPicker({ model, onModel }: { model: string; onModel: (model
             </div>
           ))}
           <div className="menu-line" />
-          <Menu.Item className="menu-item" asChild><Link to="/settings/$page" params={{ page: 'models' }}>Add a model…</Link></Menu.Item>
+          <Menu.Item className="menu-item" onSelect={() => void another()}>Another model…</Menu.Item>
+          <Menu.Item className="menu-item" asChild><Link to="/settings/$page" params={{ page: 'models' }}>Add a key…</Link></Menu.Item>
         </Menu.Content>
       </Menu.Portal>
     </Menu.Root>

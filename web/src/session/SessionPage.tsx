@@ -12,8 +12,9 @@ import { useCommands } from '../shell/commands';
 import { ListButton, Side } from '../shell/Shell';
 import { toast } from '../shell/toast';
 import { useTitle } from '../shell/useTitle';
+import { useVisible } from '../shell/useVisible';
 import { wardrobe } from '../theme/theme';
-import { Composer } from './Composer';
+import { Composer, handOver } from './Composer';
 import { Find } from './Find';
 import { isRunning, nameOfView, type Turn, type View } from './fold';
 import { modelName, MODES, nextMode } from './Selectors';
@@ -56,19 +57,22 @@ function OpenSession({ id }: { id: string }) {
   }, [view?.workspace]);
   useEffect(() => () => wardrobe.enter(null), []);
   // What the person looks at is read.
+  const visible = useVisible();
   useEffect(() => {
-    if (!view || running || document.hidden) return;
+    if (!view || running || !visible) return;
     const timer = window.setTimeout(() => void api.patch<SessionRow>(`sessions/${id}`, { read: true }).then(sessionChanged, () => {}), 800);
     return () => window.clearTimeout(timer);
-  }, [id, view?.seq, running]);
+  }, [id, view?.seq, running, visible]);
 
   const setPanel = useCallback((next: string | undefined, seq?: number, source?: string) => {
     void navigate({ to: '/s/$id', params: { id }, search: (old: Record<string, unknown>) => ({ ...old, panel: next, event: seq, source }), replace: true });
   }, [id, navigate]);
 
   const fork = useCallback(async (seq: number | null, without?: string, again?: InputPart[]): Promise<void> => {
+    // Before the first message there is nothing to copy but where it was said.
+    const now = store.get().view;
     try {
-      const row = seq !== null && seq < 2 ? await api.post<SessionRow>('sessions', {}) : await api.post<SessionRow>(`sessions/${id}/fork`, seq === null ? {} : { at: seq });
+      const row = seq !== null && seq < 2 && now ? await api.post<SessionRow>('sessions', { workspace: now.workspace, agent: now.agent, model: now.model, mode: now.mode }) : await api.post<SessionRow>(`sessions/${id}/fork`, seq === null ? {} : { at: seq });
       // What was said there waits in the fork; here it is to be said anew.
       if (without) await api.remove(`sessions/${row.id}/queue/${without}`).catch(() => {});
       if (again) await api.post(`sessions/${row.id}/turns`, { content: again, delivery: 'follow_up', anyway: true });
@@ -76,9 +80,10 @@ function OpenSession({ id }: { id: string }) {
       await navigate({ to: '/s/$id', params: { id: row.id } });
       toast.say('This is a fork: the session it came from stays as it is.');
     } catch (error) {
+      handOver(null);
       toast.problem(error);
     }
-  }, [id, navigate]);
+  }, [id, store, navigate]);
 
   const doing = useMemo<Doing>(() => ({
     session: id,
@@ -88,11 +93,11 @@ function OpenSession({ id }: { id: string }) {
       return next;
     }),
     fork: (seq, input) => void fork(seq, input),
-    edit: (turn: Turn, input, text) => {
-      sessionStorage.setItem('weft.edit', text);
-      void fork(turn.seq - 1, input);
+    edit: (turn: Turn, said) => {
+      handOver(said);
+      void fork(turn.seq - 1, said.input);
     },
-    retry: (turn, said) => void fork(turn.seq - 1, said.input, [...(said.text ? [{ type: 'text' as const, text: said.text }] : []), ...said.images.map(({ media_type, data }) => ({ type: 'image' as const, media_type, data }))]),
+    retry: (turn, said) => void fork(turn.seq - 1, said.input, [...(said.text ? [{ type: 'text' as const, text: said.text }] : []), ...said.files.map(({ part }) => ({ type: 'text' as const, text: part })), ...said.images.map(({ media_type, data }) => ({ type: 'image' as const, media_type, data }))]),
     undo: () => void undo(id, 'undo'),
     goOn: () => void api.post(`sessions/${id}/resume`).catch(toast.problem),
     trace: (seq) => setPanel('trace', seq),
@@ -156,6 +161,9 @@ export async function undo(id: string, way: 'undo' | 'redo', force = false, file
 /** Elsewhere the key moves the focus back, as everywhere. */
 const inComposer = () => document.activeElement?.hasAttribute('data-composer') ?? false;
 
+/** As the list calls it: a flow by its name, the usual agent the chat. */
+const appOf = (view: View) => view.runs.at(-1)?.flow ?? (view.agent === 'weft' ? 'chat' : view.agent);
+
 function SessionHeader({ id, view, panelOpen, onPanel }: { id: string; view: View | null; panelOpen: boolean; onPanel: () => void }) {
   const patch = usePatchSession();
   const [editing, setEditing] = useState(false);
@@ -176,7 +184,7 @@ function SessionHeader({ id, view, panelOpen, onPanel }: { id: string; view: Vie
       ) : (
         <h1 className="cut grow"><button type="button" className="title-button cut" title="Rename" onClick={() => setEditing(true)}>{title}</button></h1>
       )}
-      {view ? <span className="meta header-meta cut">{[folderName(view.workspace), view.agent].filter(Boolean).join(' · ')}<span className="more"> · {modelName(view.model)} · {MODES[view.mode].name}</span></span> : null}
+      {view ? <span className="meta header-meta cut">{[folderName(view.workspace), appOf(view)].filter(Boolean).join(' · ')}<span className="more"> · {modelName(view.model)} · {MODES[view.mode].name}</span></span> : null}
       {view ? <span className="meta" title={`${tokens(view.tokens)} tokens so far`}>{dollars(view.cost / 1e9)}</span> : null}
       {canRedo ? <button type="button" className="icon-button" title="Put the files back in place" aria-label="Redo file changes" onClick={() => void undo(id, 'redo')}><Redo2 /></button> : null}
       <button type="button" className="icon-button" aria-pressed={panelOpen} title="Panel ( ] )" aria-label="Panel" onClick={onPanel}><PanelRight /></button>

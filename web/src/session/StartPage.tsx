@@ -2,17 +2,19 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { api, ApiError } from '../api/client';
-import { sessionChanged, useModels, useVersion, useWorkspaces } from '../api/queries';
+import { ApiError } from '../api/client';
+import { sendOnce, sessionChanged, useModels, useVersion, useWorkspaces } from '../api/queries';
 import type { Mode } from '../api/events';
 import type { InputPart, SessionRow } from '../api/types';
 import { useSettings } from '../settings/parts';
+import { askText } from '../shell/prompt';
 import { ListButton } from '../shell/Shell';
 import { toast } from '../shell/toast';
 import { useTitle } from '../shell/useTitle';
-import { Attachments, Box, useAttachments } from './Composer';
+import { Attachments, Box, SecretStrip, useAttachments } from './Composer';
 import { ModelPicker, ModePicker } from './Selectors';
 
+const OTHER = '\0';
 const EXAMPLES = ['explain README.md', 'search TODO in src', 'create notes.md with Things to do', '$ ls -l'];
 
 export function StartPage() {
@@ -36,22 +38,28 @@ export function StartPage() {
   // From here on one can type; the speed test reads it.
   useEffect(() => void performance.mark('weft-ready'), []);
 
-  const start = async () => {
+  const [secret, setSecret] = useState<string | null>(null);
+  const start = async (how?: 'anyway' | 'redact') => {
     const words = text.trim();
     if (busy || attachments.sending || (!words && attachments.files.length === 0)) return;
     setBusy(true);
+    setSecret(null);
     const content: InputPart[] = [...(words ? [{ type: 'text' as const, text: words }] : []), ...attachments.parts];
     try {
-      const row = await api.post<SessionRow>('sessions', { content, ...(chosenMode ? { mode: chosenMode } : {}), ...(workspace ? { workspace } : {}), ...(model ? { model } : {}) });
+      const row = await sendOnce<SessionRow>('sessions', { content, ...(chosenMode ? { mode: chosenMode } : {}), ...(workspace ? { workspace } : {}), ...(model ? { model } : {}), ...(how ? { [how]: true } : {}) });
       localStorage.removeItem('weft.draft.new');
       sessionChanged(row);
       setText('');
       await navigate({ to: '/s/$id', params: { id: row.id } });
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'secret') toast.say('This looks like it holds a secret, so it was not sent. Take it out and send again.');
+      if (error instanceof ApiError && error.code === 'secret') setSecret(String(error.extra['kind'] ?? 'a secret'));
       else toast.problem(error);
       setBusy(false);
     }
+  };
+  const other = async () => {
+    const path = (await askText({ title: 'Another folder', hint: 'The whole path of a folder on the machine that Weft runs on.', value: workspace, verb: 'Choose' }))?.trim();
+    if (path) setChosen(path);
   };
   return (
     <main className="main">
@@ -59,16 +67,16 @@ export function StartPage() {
       <div className="scroll start">
         <div className="start-inner">
           <p className="start-question">What should be done?</p>
+          {secret ? <SecretStrip kind={secret} onSend={(how) => void start(how)} onEdit={() => setSecret(null)} /> : null}
           <Box text={text} setText={setText} workspace={workspace} placeholder="Say what you want done" onFiles={attachments.add} canSend={!busy && !attachments.sending && (text.trim() !== '' || attachments.files.length > 0)} onSend={() => void start()}
             above={<Attachments files={attachments.files} remove={attachments.remove} />}
             tools={<><ModePicker mode={mode} onMode={setMode} /><ModelPicker model={model ?? models?.default ?? version?.model ?? ''} onModel={setModel} /></>} />
           <div className="start-where meta">
             <label htmlFor="workspace">in</label>
-            {workspaces.length > 1 ? (
-              <select id="workspace" className="field" value={workspace} onChange={(event) => setChosen(event.target.value)}>
-                {workspaces.map((one) => <option key={one.path} value={one.path}>{one.path}</option>)}
-              </select>
-            ) : <code id="workspace">{workspace}</code>}
+            <select id="workspace" className="field" value={workspace} onChange={(event) => (event.target.value === OTHER ? void other() : setChosen(event.target.value))}>
+              {[...new Set([workspace, ...workspaces.map((one) => one.path)])].map((path) => <option key={path}>{path}</option>)}
+              <option value={OTHER}>Another folder…</option>
+            </select>
           </div>
           {version?.offline ? <FirstStart onTry={setText} /> : null}
         </div>

@@ -7,6 +7,7 @@ import { ArrowDown } from 'lucide-react';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { SessionState, SessionStore } from './store';
 import { rowAt, rowsOf, type Row } from './rows';
+import { Boundary } from './Boundary';
 import { RowView } from './Rows';
 
 const ESTIMATES: Record<Row['type'], number> = {
@@ -145,7 +146,7 @@ export function Transcript({ store, state, open, target, found, sent, onReached 
             if (!row) return null;
             return (
               <div key={item.key} ref={virtual.measureElement} data-index={item.index} data-seq={row.seq} className={`placed-row row-${row.type}${item.index === markedIndex ? ' marked' : ''}`} style={{ transform: `translateY(${item.start}px)` }}>
-                <div className="measure"><RowView row={row} /></div>
+                <div className="measure"><Boundary of={row}><RowView row={row} /></Boundary></div>
               </div>
             );
           })}

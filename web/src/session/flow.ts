@@ -1,7 +1,7 @@
 /** Runs of flows, folded from the same events as everything else: where each stage stands, what it gave, what it cost. Pure. */
 import type { FlowEnd, Recorded, SessionId } from '../api/events';
 
-export type StageState = 'waiting' | 'running' | 'done' | 'skipped' | 'failed';
+export type StageState = 'waiting' | 'running' | 'done' | 'skipped' | 'failed' | 'stopped';
 export interface StageView {
   id: string;
   title: string;
@@ -27,6 +27,8 @@ export interface RunView {
   stages: StageView[];
   /** A person is asked before it goes on. */
   paused: boolean;
+  /** Its turn ended before it did; it can be carried on. */
+  stopped: boolean;
   settings: unknown;
   prior: { session: SessionId; run: number; question: string } | null;
   end: FlowEnd | null;
@@ -34,7 +36,7 @@ export interface RunView {
   document: string | null;
 }
 
-const isOpen = (run: RunView) => run.end === null;
+const isOpen = (run: RunView) => run.end === null && !run.stopped;
 /** The run whose turn this is; nothing between runs. */
 export const openRun = (runs: readonly RunView[]): RunView | null => runs.findLast(isOpen) ?? null;
 
@@ -54,7 +56,7 @@ export function flowed(runs: readonly RunView[], event: Recorded): readonly RunV
       const { run: number, flow, title, question, settings, prior } = event;
       const stages = event.stages.map(({ id, title }): StageView => ({ id, title, state: 'waiting', iteration: 0, summary: '', output: null, startedAt: null, millis: 0, cost: 0, seq }));
       const begun: RunView = {
-        number, flow, title, question, settings, stages, seq, startedAt: at, paused: false, end: null, endedAt: null, document: null,
+        number, flow, title, question, settings, stages, seq, startedAt: at, paused: false, stopped: false, end: null, endedAt: null, document: null,
         prior: prior ? { session: prior.session, run: prior.run, question: prior.question } : null,
       };
       return [...runs.filter((run) => run.number !== number), begun];
@@ -69,7 +71,10 @@ export function flowed(runs: readonly RunView[], event: Recorded): readonly RunV
       return changed(runs, event.run, (run) => stage(run, event.stage, (one) => ({ state: 'failed', summary: event.message, millis: took(one, at), startedAt: null, seq })));
     case 'flow_paused':
       return changed(runs, event.run, () => ({ paused: true }));
+    case 'turn_ended':
+      return runs.some(isOpen) ? runs.map((run) => (isOpen(run) ? { ...run, stopped: true, stages: run.stages.map((one) => (one.state === 'running' ? { ...one, state: 'stopped', millis: took(one, at), startedAt: null } : one)) } : run)) : runs;
     case 'flow_continued':
+      return changed(runs, event.run, (run) => ({ paused: false, stopped: false, stages: run.stages.map((one) => (one.state === 'stopped' ? { ...one, state: 'running', startedAt: at } : one)) }));
     case 'flow_resumed':
     case 'repair_started':
       return changed(runs, event.run, () => ({ paused: false }));
@@ -80,10 +85,10 @@ export function flowed(runs: readonly RunView[], event: Recorded): readonly RunV
   }
 }
 
-/** What was paid goes to the stage that runs. */
+/** What was paid goes to the stage that runs; at a pause to the one that comes next. */
 export function charged(runs: readonly RunView[], cost: number): readonly RunView[] {
   const open = openRun(runs);
-  const running = open?.stages.find((one) => one.state === 'running');
+  const running = open?.stages.find((one) => one.state === 'running') ?? open?.stages.find((one) => one.state === 'waiting');
   return open && running ? changed(runs, open.number, (run) => stage(run, running.id, (one) => ({ cost: one.cost + cost }))) : runs;
 }
 
@@ -120,7 +125,15 @@ export interface Verified {
   scores: [string, number][];
   status: string;
   checks: Check[];
+  /** Each statement of the answer, with what of it does not hold. */
+  statements: { claim: string; fails: Check[] }[];
 }
+
+/** The corpus that a run asks. */
+export const corpusOf = (run: RunView): string => text(record(run.settings)['corpus']);
+
+/** Two corpora may both have a 3.8. */
+export const sourceKey = (run: RunView, id: string): string => `${corpusOf(run)}/${id}`;
 
 const outputs = (run: RunView) => run.stages.map((one) => record(one.output));
 
@@ -139,6 +152,11 @@ export function paragraphsOf(run: RunView): Paragraph[] {
   return [...found.values()];
 }
 
+/** The ids of those that the answer cites. */
+export function citedBy(run: RunView): ReadonlySet<string> {
+  return new Set(outputs(run).flatMap((output) => Object.keys(record(output['source_texts']))));
+}
+
 export function verificationOf(run: RunView): Verified | null {
   const judged = outputs(run).findLast((output) => Array.isArray(output['checks']));
   if (!judged) return null;
@@ -148,7 +166,8 @@ export function verificationOf(run: RunView): Verified | null {
     return { claim: claims[number(check['claim']) ?? -1] ?? '', axis: text(check['axis']), item: text(check['item']), verdict: text(check['verdict']), why: text(check['why']) };
   });
   const scores = Object.entries(record(judged['scores'])).flatMap(([name, value]): [string, number][] => (number(value) === null ? [] : [[name, number(value) ?? 0]]));
-  return { scores, status: text(judged['status']), checks };
+  const statements = claims.map((claim) => ({ claim, fails: checks.filter((check) => check.claim === claim && check.verdict === 'fails') }));
+  return { scores, status: text(judged['status']), checks, statements };
 }
 
 export function queriesOf(run: RunView): { query: string; role: string; targets: string[] }[] {

@@ -21,6 +21,7 @@ export interface Said {
   input: InputId;
   text: string;
   images: Image[];
+  files: AttachedFile[];
   steered: boolean;
 }
 export interface Prose {
@@ -107,6 +108,7 @@ export interface Queued {
   input: InputId;
   text: string;
   images: Image[];
+  files: AttachedFile[];
   delivery: 'steer' | 'follow_up';
 }
 
@@ -190,6 +192,7 @@ export function begin(start: Start): SessionView & { countedTo: number } {
       delivery: queued.delivery,
       text: queued.typed ?? textOf(queued.content),
       images: imagesOf(queued.content),
+      files: filesOf(queued.content),
     })),
     asks: (start.asks ?? []).map((ask) => ({ ask, seq: 0, at: 0, answer: null, withdrawn: null })),
     round: 0,
@@ -235,8 +238,23 @@ export function nameOfView(view: SessionView): string {
   return 'New session';
 }
 
+/** A text file that went with a message: a part of its own, between two lines that name it. */
+export interface AttachedFile {
+  name: string;
+  text: string;
+  /** The part as it was said. */
+  part: string;
+}
+const FILE = /^\n<file name="([^"\n]*)">\n([^]*)\n<\/file>$/;
+const fileIn = (part: UserPart): AttachedFile | null => {
+  const found = part.type === 'text' ? FILE.exec(part.text) : null;
+  return found && part.type === 'text' ? { name: found[1] ?? '', text: found[2] ?? '', part: part.text } : null;
+};
+const filesOf = (content: readonly UserPart[]) => content.flatMap((part) => fileIn(part) ?? []);
+
+/** What was said in words. */
 export function textOf(content: readonly UserPart[]): string {
-  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+  return content.flatMap((part) => (part.type === 'text' && !fileIn(part) ? [part.text] : [])).join('\n\n');
 }
 function imagesOf(content: readonly UserPart[]): Image[] {
   return content.flatMap((part) => (part.type === 'image' ? [part] : []));
@@ -336,7 +354,7 @@ class Draft {
       if (!queued) continue;
       this.view.queue = this.view.queue.filter((waiting) => waiting.input !== input);
       this.add({
-        kind: 'said', key: `i${input}`, seq: event.seq, at: event.at, input, text: queued.text, images: queued.images, steered,
+        kind: 'said', key: `i${input}`, seq: event.seq, at: event.at, input, text: queued.text, images: queued.images, files: queued.files, steered,
       });
     }
   }
@@ -391,7 +409,7 @@ class Draft {
         return;
       case 'input_received': {
         const text = event.shorthand?.typed ?? textOf(event.content);
-        const queued: Queued = { input: event.input, text, images: imagesOf(event.content), delivery: event.delivery };
+        const queued: Queued = { input: event.input, text, images: imagesOf(event.content), files: filesOf(event.content), delivery: event.delivery };
         view.queue = [...view.queue.filter((waiting) => waiting.input !== event.input), queued];
         return;
       }

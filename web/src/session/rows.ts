@@ -21,11 +21,12 @@ export type Row =
   | { type: 'document'; key: string; seq: number; text: string; run: RunView | undefined }
   | { type: 'writing'; key: string; seq: number; name: string }
   | { type: 'working'; key: string; seq: number; phase: SessionView['phase']; retryAt: number | null; since: number; notice: string | null }
-  | { type: 'end'; key: string; seq: number; turn: Turn; last: boolean };
+  | { type: 'end'; key: string; seq: number; turn: Turn; last: boolean; canUndo: boolean };
 
 interface Cached {
   open: ReadonlySet<string>;
   last: boolean;
+  canUndo: boolean;
   outputs: Record<string, string>;
   runs: readonly RunView[];
   rows: Row[];
@@ -36,15 +37,18 @@ const NO_OUTPUTS: Record<string, string> = {};
 export function rowsOf(view: SessionView, open: ReadonlySet<string>): Row[] {
   const rows: Row[] = [];
   const running = isRunning(view);
+  // Files are taken back turn by turn, the latest first.
+  const undoable = running ? undefined : view.turns.findLast((turn) => turn.files.length > 0 && !turn.undone);
   view.turns.forEach((turn, index) => {
     const last = index === view.turns.length - 1;
+    const canUndo = turn === undoable;
     // What streams beside a turn does not change the turn, so its rows stay the same objects.
     const outputs = last && running ? view.live.outputs : NO_OUTPUTS;
     let kept = cache.get(turn);
-    if (!kept || kept.open !== open || kept.last !== last || kept.outputs !== outputs || kept.runs !== view.runs) {
+    if (!kept || kept.open !== open || kept.last !== last || kept.canUndo !== canUndo || kept.outputs !== outputs || kept.runs !== view.runs) {
       const made = turnRows(turn, open, outputs, view.runs);
-      if (turn.endedAt !== null) made.push({ type: 'end', key: `e${turn.seq}`, seq: turn.lastSeq, turn, last });
-      kept = { open, last, outputs, runs: view.runs, rows: made };
+      if (turn.endedAt !== null) made.push({ type: 'end', key: `e${turn.seq}`, seq: turn.lastSeq, turn, last, canUndo });
+      kept = { open, last, canUndo, outputs, runs: view.runs, rows: made };
       cache.set(turn, kept);
     }
     for (const row of kept.rows) rows.push(row);

@@ -6,6 +6,7 @@ import { api, address, ApiError, explain } from '../api/client';
 import type { Live, Recorded } from '../api/events';
 import { listen } from '../api/stream';
 import type { SessionDetail } from '../api/types';
+import { nameOf } from '../inbox/groups';
 import { toast } from '../shell/toast';
 import { advance, begin, type Input, type Start, type View } from './fold';
 
@@ -33,7 +34,7 @@ const DELTAS_KEPT = 200;
 const FIRST_PAGE = 300;
 const PAGE = 1_200;
 /** A tab that nobody looks at gives its connection back after this; a browser has few for one server. */
-const HIDDEN_MS = 60_000;
+const HIDDEN_MS = 5_000;
 interface LogPage {
   events: Recorded[];
   first: number;
@@ -51,6 +52,7 @@ export class SessionStore {
   private closed = false;
   private hidden = 0;
   private heard = 0;
+  private loading: Promise<void> | null = null;
 
   constructor(readonly id: string) {}
 
@@ -75,12 +77,14 @@ export class SessionStore {
       if (this.closed) return;
       this.start = {
         from: page.events[0]?.seq ?? page.end + 1,
-        title: detail.title, workspace: detail.workspace, agent: detail.agent, model: detail.model, mode: detail.mode,
+        // Where the beginning is not loaded, what the list shows is all that is known of it.
+        title: detail.title ?? ((page.events[0]?.seq ?? 1) > 1 ? nameOf(detail) : null), workspace: detail.workspace, agent: detail.agent, model: detail.model, mode: detail.mode,
         cost: Math.round(detail.cost_usd * 1e9), tokens: detail.tokens, countedTo: detail.seq, running: detail.turn !== null, asks: detail.asks, queue: detail.queue,
       };
       this.refold(page.events);
       this.set({ connection: 'live', error: null });
-      this.follow();
+      // A tab that was opened in the background listens when it is looked at.
+      if (!document.hidden) this.follow();
       document.addEventListener('visibilitychange', this.rest);
     } catch (error) {
       if (this.closed) return;
@@ -181,13 +185,17 @@ export class SessionStore {
     if (this.state.deltas) this.set({ deltas: [] });
   }
 
-  /** Loads the page before the oldest event. */
-  async older(): Promise<void> {
+  /** Loads the page before the oldest event; whoever asks while that is under way waits for the same. */
+  older(): Promise<void> {
     const view = this.state.view;
-    if (!view || view.from <= 1 || this.state.loadingOlder) return;
+    if (!view || view.from <= 1) return Promise.resolve();
+    return (this.loading ??= this.loadBefore(view.from).finally(() => (this.loading = null)));
+  }
+
+  private async loadBefore(seq: number): Promise<void> {
     this.set({ loadingOlder: true });
     try {
-      const page = await api.get<LogPage>(`sessions/${this.id}/log`, { before: view.from, limit: PAGE });
+      const page = await api.get<LogPage>(`sessions/${this.id}/log`, { before: seq, limit: PAGE });
       this.flush();
       if (page.events.length > 0) this.refold([...page.events, ...this.state.events]);
     } catch (error) {

@@ -95,7 +95,7 @@ export function endSentence(end: EndReason): string | null {
     case 'stage_failed':
       return `Stopped in the stage “${end.stage}”: ${end.message} Go on to try it again.`;
     case 'flow_budget':
-      return `Stopped before the next call could exceed the budget of ${dollars(end.limit / 1e9)}. Start it with a larger one.`;
+      return `Stopped before the next call could exceed the budget of ${dollars(end.limit / 1e9)}. What it has found is kept: “weft research resume --budget USD” goes on.`;
     case 'model_failed':
       return `${failureSentence(end.failure)} ${ADVICE[end.failure.kind] ?? 'Go on to try again.'}`;
   }

@@ -31,7 +31,8 @@ function HookRows({ hooks, version }: { hooks: readonly Hook[]; version: string 
   /** The one that is open, as it was then; `new` is one that is not there yet. */
   const [open, setOpen] = useState<Hook | 'new' | null>(null);
   const keep = useMutation({
-    mutationFn: (next: Hook[]) => api.put<SettingsData>('settings/hooks', { hooks: next, version }),
+    // The version goes with the list that it belongs to: by the time a question is answered there may be newer ones.
+    mutationFn: (next: { hooks: Hook[]; version: string }) => api.put<SettingsData>('settings/hooks', next),
     onSuccess: (data) => {
       client.setQueryData(['settings'], data);
       setOpen(null);
@@ -41,10 +42,10 @@ function HookRows({ hooks, version }: { hooks: readonly Hook[]; version: string 
     onError: (error) => void (isChanged(error) && client.invalidateQueries({ queryKey: ['settings'] })),
   });
   const place = open === null || open === 'new' ? -1 : hooks.findIndex((hook) => same(hook, open));
-  const done = (next: Hook) => keep.mutate(place < 0 ? [...hooks, next] : hooks.map((one, index) => (index === place ? next : one)));
+  const done = (next: Hook) => keep.mutate({ hooks: place < 0 ? [...hooks, next] : hooks.map((one, index) => (index === place ? next : one)), version });
   const remove = async (index: number) => {
     const hook = hooks[index];
-    if (hook && (await askYes({ title: 'Remove this hook?', hint: hook.command, verb: 'Remove' }))) keep.mutate(hooks.filter((_, other) => other !== index), { onError: toast.problem });
+    if (hook && (await askYes({ title: 'Remove this hook?', hint: hook.command, verb: 'Remove' }))) keep.mutate({ hooks: hooks.filter((_, other) => other !== index), version }, { onError: toast.problem });
   };
   const change = (what: Hook | 'new') => {
     keep.reset();

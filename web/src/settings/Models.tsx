@@ -45,7 +45,7 @@ function OneProvider({ provider }: { provider: Provider }) {
     void client.invalidateQueries({ queryKey: ['models'] });
     void client.invalidateQueries({ queryKey: ['version'] });
   };
-  const put = useMutation({ mutationFn: (key: string) => api.put(`models/${encodeURIComponent(provider.name)}/key`, { key }), onSuccess: () => { setAdding(false); toast.say('The key works, and is kept on this machine.'); fresh(); }, onError: toast.problem });
+  const put = useMutation({ mutationFn: (key: string) => api.put<{ works: boolean; message: string | null }>(`models/${encodeURIComponent(provider.name)}/key`, { key }), onSuccess: ({ works, message }) => { setAdding(false); toast.say(works ? 'The key works, and is kept on this machine.' : `The key is kept on this machine, but could not be tried: ${message ?? ''}`); fresh(); }, onError: toast.problem });
   const drop = useMutation({ mutationFn: () => api.remove(`models/${encodeURIComponent(provider.name)}/key`), onSuccess: () => { toast.say('The key is gone.'); fresh(); }, onError: toast.problem });
   const test = useMutation({ mutationFn: () => api.post<{ ok: boolean; message: string; millis: number }>('models/test', { provider: provider.name }), onError: toast.problem });
   return (

@@ -6,6 +6,7 @@ import { api, explain, isChanged } from '../api/client';
 import { Sentence } from '../markdown/inline';
 import { askYes } from '../shell/prompt';
 import { toast } from '../shell/toast';
+import { useKept } from '../shell/useKept';
 import { Page, Section } from './parts';
 
 type Kind = 'agents' | 'skills';
@@ -35,13 +36,25 @@ const WORDS: Record<Kind, { one: string; title: string; says: string; names: str
     begin: '---\ndescription: When to use it\n---\nSay here what to do, step by step.\n',
   },
 };
+/** What is typed: the file that it is for, which has no name yet when it is new, and the version it was made from. */
+interface Draft {
+  file: string;
+  called: string;
+  text: string;
+  version?: string;
+}
 const from = (thing: Thing) => (thing.of_project ? 'the project' : thing.yours ? 'you' : thing.place ? 'another program' : 'built in');
 
 export function Own({ what }: { what: Kind }) {
   const words = WORDS[what];
   const things = useQuery({ queryKey: [what], queryFn: () => api.get<Found>(what) });
+  const [draft, setDraft] = useKept<Draft>(`draft.${what}`);
   /** The one that is open; an empty name is a new one. */
-  const [open, setOpen] = useState<string | null>(null);
+  const [open, setOpen] = useState<string | null>(draft?.file ?? null);
+  const close = () => {
+    setDraft(null);
+    setOpen(null);
+  };
   return (
     <>
       <Section title={words.title} says={words.says}>
@@ -56,7 +69,7 @@ export function Own({ what }: { what: Kind }) {
                       <tbody>{list.map((thing) => (
                         <tr key={thing.name}>
                           <td><code>{thing.called || thing.name}</code></td><td>{thing.description}</td><td>{from(thing)}</td>
-                          <td>{thing.yours ? <button type="button" className="button small" aria-label={`Edit ${thing.name}`} onClick={() => setOpen(thing.name)}>Edit</button> : null}</td>
+                          <td>{thing.yours ? <button type="button" className="button small" aria-label={`Edit ${thing.name}`} disabled={open !== null} onClick={() => setOpen(thing.name)}>Edit</button> : null}</td>
                         </tr>
                       ))}</tbody>
                     </table>
@@ -69,55 +82,65 @@ export function Own({ what }: { what: Kind }) {
           }}
         </Page>
       </Section>
-      {open === null ? null : <Editor key={open} what={what} name={open} onClose={() => setOpen(null)} />}
+      {open === null ? null : <Editor key={open} what={what} name={open} draft={draft} onDraft={setDraft} onClose={close} />}
     </>
   );
 }
 
-function Editor({ what, name, onClose }: { what: Kind; name: string; onClose: () => void }) {
+function Editor({ what, name, draft, onDraft, onClose }: { what: Kind; name: string; draft: Draft | null; onDraft: (draft: Draft | null) => void; onClose: () => void }) {
   const words = WORDS[what];
   const client = useQueryClient();
   const path = (of: string) => `${what}/${encodeURIComponent(of)}`;
-  const text = useQuery({ queryKey: [what, name, 'text'], queryFn: () => api.get<{ text: string; file: string; version: string }>(path(name)), enabled: name !== '', staleTime: Infinity, gcTime: 0 });
+  const file = useQuery({ queryKey: [what, name, 'text'], queryFn: () => api.get<{ text: string; file: string; version: string }>(path(name)), enabled: name !== '', gcTime: 0 });
+  const now = name ? file.data : { text: words.begin, file: '', version: undefined };
   const fresh = () => {
     void client.invalidateQueries({ queryKey: [what] });
     void client.invalidateQueries({ queryKey: ['commands'] });
     onClose();
   };
   const keep = useMutation({
-    mutationFn: ({ called, written }: { called: string; written: string }) => api.put(path(called), { text: written, new: name === '', version: text.data?.version }),
+    mutationFn: ({ called, text, version }: Draft) => api.put(path(called), { text, new: name === '', version }),
     onSuccess: (_, { called }) => { toast.say(`The ${words.one} \`${called}\` is saved.`); fresh(); },
-    // Said beside what is wrong.
-    onError: () => undefined,
+    // Said beside what is wrong; whoever was quicker is looked up at once.
+    onError: (error) => void (isChanged(error) && file.refetch()),
   });
   const remove = useMutation({
-    mutationFn: () => api.remove<{ place: string }>(path(name)),
+    mutationFn: (version: string | undefined) => api.remove<{ place: string }>(path(name), version),
     onSuccess: ({ place }) => { toast.say(`It was put away, to \`${place}\`.`); fresh(); },
-    onError: toast.problem,
+    onError: (error) => {
+      toast.problem(error);
+      if (isChanged(error)) void file.refetch();
+    },
   });
-  const sure = async () => {
-    if (await askYes({ title: `Remove ${name}?`, hint: `It is put away with all its files; sessions no longer have it.`, verb: 'Remove' })) remove.mutate();
+  const sure = async (version: string | undefined) => {
+    if (await askYes({ title: `Remove ${name}?`, hint: `It is put away with all its files; sessions no longer have it.`, verb: 'Remove' })) remove.mutate(version);
   };
-  const trouble = keep.isError ? explain(keep.error) : null;
+  if (!now) return <Section title={`Edit ${name}`}><Page query={file}>{() => null}</Page></Section>;
+  const shown: Draft = draft ?? { file: name, called: name, text: now.text, version: now.version };
+  const type = (change: Partial<Draft>) => {
+    if (keep.isError) keep.reset();
+    onDraft({ ...shown, ...change });
+  };
+  const apart = draft !== null && name !== '' && draft.version !== now.version;
+  const trouble = keep.isError && !apart ? explain(keep.error) : null;
   return (
-    <Section title={name ? `Edit ${name}` : `New ${words.one}`} says={name && text.data ? <>Kept in <code>{text.data.file}</code>.</> : undefined}>
-      {name && !text.data ? <Page query={text}>{() => null}</Page> : (
-        <form className="stack wide" key={text.data?.version} onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          keep.mutate({ called: name || String(form.get('name') ?? '').trim(), written: String(form.get('text') ?? '') });
-        }}>
-          {name ? null : <label>Name<input className="field" name="name" required maxLength={64} pattern={words.names} title={words.nameHint} placeholder={words.nameHint} autoFocus /></label>}
-          <label>What the file says<textarea className="field mono" name="text" rows={14} spellCheck={false} required defaultValue={name ? text.data?.text : words.begin} onChange={() => keep.isError && keep.reset()} /></label>
-          {trouble ? <p className="bad" role="alert"><Sentence text={[trouble.message, trouble.advice].filter(Boolean).join(' ')} /></p> : null}
-          <div className="row wrap">
-            <button type="submit" className="button primary" disabled={keep.isPending}>{keep.isPending ? 'Saving…' : 'Save'}</button>
-            <button type="button" className="button" onClick={onClose}>Cancel</button>
-            {isChanged(keep.error) ? <button type="button" className="button" onClick={() => { keep.reset(); void text.refetch(); }}>Show what the file says now</button> : null}
-            {name ? <button type="button" className="button danger" disabled={remove.isPending} onClick={() => void sure()}>Remove…</button> : null}
-          </div>
-        </form>
-      )}
+    <Section title={name ? `Edit ${name}` : `New ${words.one}`} says={name ? <>Kept in <code>{now.file}</code>.</> : undefined}>
+      <form className="stack wide" onSubmit={(event) => {
+        event.preventDefault();
+        keep.mutate({ ...shown, called: shown.called.trim() });
+      }}>
+        {name ? null : <label>Name<input className="field" value={shown.called} onChange={(event) => type({ called: event.target.value })} required maxLength={64} pattern={words.names} title={words.nameHint} placeholder={words.nameHint} autoFocus /></label>}
+        <label>What the file says<textarea className="field mono" rows={14} spellCheck={false} required value={shown.text} onChange={(event) => type({ text: event.target.value })} /></label>
+        {trouble ? <p className="bad" role="alert"><Sentence text={[trouble.message, trouble.advice].filter(Boolean).join(' ')} /></p> : null}
+        {apart ? (
+          <p className="bad" role="alert">The file was changed in another window or on disk after you began. What you typed is still here and is not saved. <button type="button" className="link" onClick={() => { keep.reset(); onDraft(null); }}>Show what the file says now</button> or <button type="button" className="link" onClick={() => keep.mutate({ ...shown, version: now.version })}>put yours in its place</button>.</p>
+        ) : null}
+        <div className="row wrap">
+          <button type="submit" className="button primary" disabled={keep.isPending || apart}>{keep.isPending ? 'Saving…' : 'Save'}</button>
+          <button type="button" className="button" onClick={onClose}>Cancel</button>
+          {name ? <button type="button" className="button danger" disabled={remove.isPending} onClick={() => void sure(now.version)}>Remove…</button> : null}
+        </div>
+      </form>
     </Section>
   );
 }

@@ -91,7 +91,7 @@ function Sandbox() {
   const sandbox = useQuery({ queryKey: ['sandbox'], queryFn: () => api.get<{ mode: string; network: { kind: string; domains?: string[] }; holds: { held: boolean; what: string }[]; notice: string | null }>('sandbox') });
   return (
     <>
-      <Section title="What holds on this machine" says="Every command that a model chooses runs inside this.">
+      <Section title="What holds on this machine" says={sandbox.data?.mode === 'off' ? 'The sandbox is off: commands that a model chooses can do whatever you can.' : 'Every command that a model chooses runs inside this.'}>
         <Page query={sandbox}>
           {(data) => (
             <>

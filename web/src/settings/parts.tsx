@@ -1,16 +1,17 @@
 /** What every settings page is made of: loading, failing and empty states, sections, and one editable value. */
 import { useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, explain } from '../api/client';
+import { api, explain, isChanged } from '../api/client';
 import { toast } from '../shell/toast';
 
 export function Page<T>({ query, children }: { query: UseQueryResult<T>; children: (data: T) => ReactNode }) {
-  if (query.isPending) return <p className="muted" role="status">Loading…</p>;
+  // What is there stays, with all that is typed in it, also when it cannot be loaded again.
+  if (query.data !== undefined) return <>{children(query.data)}</>;
   if (query.isError) {
     const { message, advice } = explain(query.error);
     return <div className="empty" role="alert"><p>{message} {advice}</p><button type="button" className="button" onClick={() => void query.refetch()}>Try again</button></div>;
   }
-  return <>{children(query.data)}</>;
+  return <p className="muted" role="status">Loading…</p>;
 }
 
 export function Section({ title, says, children }: { title: string; says?: ReactNode; children: ReactNode }) {
@@ -26,7 +27,11 @@ export interface Hook {
 }
 export interface SettingsData {
   values: Record<string, unknown>;
+  /** Which value each has; a change is refused when there is another by then. */
+  versions: Record<string, string>;
   editable: string[];
+  /** Changed, and as they were until Weft starts again. */
+  waiting: string[];
   file: string;
   hooks: Hook[];
   hooks_version: string;
@@ -84,35 +89,44 @@ export function Setting({ name, data }: { name: string; data: SettingsData }) {
   const client = useQueryClient();
   const { label, kind, hint } = KNOWN[name] ?? { label: name, kind: 'text' as const, hint: undefined };
   const value = data.values[name];
-  const [text, setText] = useState<string | null>(null);
+  /** What is typed, and the version that it was made from. */
+  const [typed, setTyped] = useState<{ text: string; version?: string } | null>(null);
   const save = useMutation({
-    mutationFn: (next: unknown) => api.patch('settings', { [name]: next }),
-    onSuccess: () => {
-      setText(null);
-      toast.say(`Saved: ${label}.`);
-      void client.invalidateQueries({ queryKey: ['settings'] });
+    mutationFn: ({ next, version }: { next: unknown; version?: string }) => api.patch<SettingsData>('settings', { [name]: next }, version),
+    onSuccess: (now) => {
+      setTyped(null);
+      toast.say(now.waiting.includes(name) ? `Saved: ${label}. It holds when Weft starts again.` : `Saved: ${label}.`);
+      client.setQueryData(['settings'], now);
+      void client.invalidateQueries({ queryKey: ['sandbox'] });
       void client.invalidateQueries({ queryKey: ['models'] });
     },
-    onError: toast.problem,
+    onError: (error) => {
+      toast.problem(error);
+      if (isChanged(error)) void client.invalidateQueries({ queryKey: ['settings'] });
+    },
   });
   const id = `setting-${name}`;
-  const shared = { id, disabled: !data.editable.includes(name), value: text ?? written(value, kind) };
+  const version = data.versions[name];
+  const type = (text: string) => setTyped((before) => ({ version, ...before, text }));
+  const apart = typed !== null && typed.version !== version;
+  const shared = { id, disabled: !data.editable.includes(name), value: typed?.text ?? written(value, kind) };
   return (
     <form className="setting" onSubmit={(event) => {
       event.preventDefault();
-      if (text !== null) save.mutate(typedValue(text, kind));
+      if (typed) save.mutate({ next: typedValue(typed.text, kind), version: typed.version });
     }}>
-      <label htmlFor={id}>{label}{hint ? <span className="meta">{hint}</span> : null}</label>
+      <label htmlFor={id}>{label}{data.waiting.includes(name) ? <span className="meta">Holds when Weft starts again</span> : null}{hint ? <span className="meta">{hint}</span> : null}</label>
       {kind === 'switch' ? (
-        <input id={id} type="checkbox" disabled={shared.disabled} checked={value === true} onChange={(event) => save.mutate(event.target.checked)} />
+        <input id={id} type="checkbox" disabled={shared.disabled} checked={value === true} onChange={(event) => save.mutate({ next: event.target.checked })} />
       ) : kind === 'lines' ? (
-        <textarea {...shared} className="field mono" placeholder="none" onChange={(event) => setText(event.target.value)} />
+        <textarea {...shared} className="field mono" placeholder="none" onChange={(event) => type(event.target.value)} />
       ) : typeof kind === 'object' ? (
-        <select {...shared} className="field" onChange={(event) => save.mutate(event.target.value)}>{kind.map((one) => <option key={one}>{one}</option>)}</select>
+        <select {...shared} className="field" onChange={(event) => save.mutate({ next: event.target.value })}>{kind.map((one) => <option key={one}>{one}</option>)}</select>
       ) : (
-        <input {...shared} className="field" inputMode={kind === 'number' ? 'decimal' : undefined} placeholder={kind === 'number' ? 'no limit' : 'not set'} onChange={(event) => setText(event.target.value)} />
+        <input {...shared} className="field" inputMode={kind === 'number' ? 'decimal' : undefined} placeholder={kind === 'number' ? 'no limit' : 'not set'} onChange={(event) => type(event.target.value)} />
       )}
-      {kind === 'switch' || typeof kind === 'object' ? null : <button type="submit" className="button small" disabled={text === null || save.isPending}>Save</button>}
+      {kind === 'switch' || typeof kind === 'object' ? null : <button type="submit" className="button small" disabled={typed === null || save.isPending}>Save</button>}
+      {apart ? <p className="bad" role="alert">This was changed in another window or on disk while you typed. <button type="button" className="link" onClick={() => setTyped(null)}>Show what it is now</button></p> : null}
     </form>
   );
 }

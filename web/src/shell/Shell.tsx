@@ -2,13 +2,13 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { Bell, BookOpenCheck, Command as CommandIcon, Inbox as InboxIcon, PanelLeft, Settings, Waypoints } from 'lucide-react';
 import { useCallback, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
-import { stale } from '../api/client';
-import { api } from '../api/client';
+import { api, signedOut, stale } from '../api/client';
 import { sessionChanged, useAsks, useVersion, useViews } from '../api/queries';
 import type { SessionRow } from '../api/types';
 import { wardrobe } from '../theme/theme';
 import { useOnline } from '../inbox/changes';
 import { Inbox } from '../inbox/Inbox';
+import { chosen } from '../inbox/notify';
 import { useCell } from './cell';
 import { keyWords, listenForKeys, useCommands } from './commands';
 import { Palette } from './Palette';
@@ -50,6 +50,11 @@ export function Shell() {
     if (home) wardrobe.live(home);
   }, [home]);
   useEffect(() => listenForKeys(), []);
+  useEffect(() => {
+    const open = (event: Event) => void navigate({ to: '/s/$id', params: { id: (event as CustomEvent<string>).detail } });
+    chosen.addEventListener('session', open);
+    return () => chosen.removeEventListener('session', open);
+  }, [navigate]);
   useEffect(() => setSheet(false), [path, hasPanel]);
   useEffect(() => {
     const open = () => setSheet(true);
@@ -140,6 +145,11 @@ function focusWhenThere(selector: string, tries = 40) {
 function Banners() {
   const old = useCell(stale);
   const online = useOnline();
+  const out = useCell(signedOut);
+  // A stream that is refused does not say why; a request does.
+  useEffect(() => {
+    if (!online) void api.get('version').catch(() => {});
+  }, [online]);
   const version = useVersion();
   // The page on models says it itself.
   const path = useRouterState({ select: (state) => state.location.pathname });
@@ -149,7 +159,8 @@ function Banners() {
       {old ? (
         <div className="banner loud" role="alert"><span className="grow">Weft was upgraded. This page is from before; load it again to go on.</span><button type="button" className="button small primary" onClick={() => window.location.reload()}>Load again</button></div>
       ) : null}
-      {!online ? <div className="banner loud" role="alert"><span className="grow">Weft does not answer. If it was stopped, start it with <code>weft serve</code>; this page goes on by itself.</span></div> : null}
+      {out ? <div className="banner loud" role="alert"><span className="grow">This browser is not signed in any more. Open the address that <code>weft serve</code> printed; nothing is lost.</span></div> : null}
+      {!online && !out ? <div className="banner loud" role="alert"><span className="grow">Weft does not answer. If it was stopped, start it with <code>weft serve</code>; this page goes on by itself.</span></div> : null}
       {version.data?.offline && !hidden && path !== '/settings/models' ? (
         <div className="banner" role="note">
           <span className="grow">No model is set up, so the small built-in offline model answers. It can read, search, quote and edit, but it does not think.</span>
@@ -197,6 +208,11 @@ export function Side({ children, onClose }: { children: ReactNode; onClose: () =
       {children}
     </div>
   );
+}
+
+/** A page whose code is still on its way, over a slow link. */
+export function Coming() {
+  return <main className="main"><div className="empty"><p role="status">Loading…</p></div></main>;
 }
 
 export function NotFound() {

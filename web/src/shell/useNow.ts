@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'react';
+import { serverNow } from '../api/client';
 
-/** The time, in steps: whoever shows an age or a countdown looks again this often. */
+/** The time by the server's clock, in steps: whoever shows an age or a countdown looks again this often. */
 export function useNow(everyMs: number): number {
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(() => serverNow());
   useEffect(() => {
-    const timer = window.setInterval(() => setNow(Date.now()), everyMs);
+    const timer = window.setInterval(() => setNow(serverNow()), everyMs);
     return () => window.clearInterval(timer);
   }, [everyMs]);
   return now;

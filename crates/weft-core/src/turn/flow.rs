@@ -82,17 +82,17 @@ impl Machine {
                 self.emit(StageSkipped { run: number, stage, why, output });
                 self.next_round();
             }
-            Work::Model { at_most } => self.call_stage(at_most, again),
+            Work::Model { at_most, brief } => self.call_stage(at_most, brief, again),
             Work::Calls { calls, plan, kept } => self.call_for(number, stage, calls, plan, kept),
             Work::Finish(finish) => self.finish_stage(number, stage, *finish),
-            Work::Fail { message, redo } => {
+            Work::Fail { message, redo, brief } => {
                 let reason = EndReason::StageFailed { stage: stage.clone(), message: message.clone() };
-                self.emit(StageFailed { run: number, stage, message, redo });
+                self.emit(StageFailed { run: number, stage, message, redo, summary: brief });
                 self.end_turn(reason);
             }
-            Work::Resume { reply, inputs, skip } => {
+            Work::Resume { reply, inputs, skip, back } => {
                 let stage = before(run);
-                self.emit(FlowResumed { run: number, stage, reply, inputs, skip });
+                self.emit(FlowResumed { run: number, stage, reply, inputs, skip, back });
                 self.next_round();
             }
             Work::AskToLeave { said, inputs, call, plan } => {
@@ -113,12 +113,13 @@ impl Machine {
         }
     }
 
-    fn call_stage(&mut self, at_most: Cost, again: Option<(u32, u32)>) {
+    fn call_stage(&mut self, at_most: Cost, brief: String, again: Option<(u32, u32)>) {
         let Some(run) = &self.state.run else { return };
         if let Some(limit) = run.budget.filter(|limit| run.cost + at_most > *limit) {
-            let summary = format!("The run stopped at its budget of {limit}.");
-            let (run, reason) = (run.number, FlowEnd::BudgetExceeded { limit });
-            self.emit(FlowEnded { run, reason, document: None, summary, inputs: Vec::new(), said: None });
+            // What was paid for is kept: with a larger budget it goes on from here.
+            let stage = run.stage().map(|stage| stage.id.clone()).unwrap_or_default();
+            let message = format!("the next call could exceed the budget of {limit}.");
+            self.emit(StageFailed { run: run.number, stage, message, redo: false, summary: brief });
             return self.end_turn(EndReason::FlowBudget { limit });
         }
         let next = self.state.turn.as_ref().map_or(1, |turn| turn.round.saturating_add(1));

@@ -16,7 +16,7 @@ impl Driver {
             Some(chosen) => self.staging.next(&self.shared, &self.machine, chosen),
             None => {
                 let message = self.no_model.clone().unwrap_or_else(|| NO_MODEL.to_owned());
-                Work::Fail { message, redo: false }
+                Work::Fail { message, redo: false, brief: String::new() }
             }
         }
     }
@@ -34,6 +34,11 @@ impl Driver {
         let named = prompt.uses.as_deref().and_then(|name| name.parse().ok());
         let chosen = named.and_then(|name| self.shared.models.choose_named(&self.shared, state, &name).ok());
         let chosen = chosen.unwrap_or_else(|| Arc::clone(usual));
+        if !chosen.info.price_known && self.staging.has_chosen_budget() {
+            let failed = call_failed(weft_model::gate::unpriced(&chosen.name.provider, &chosen.name.model));
+            self.running.spawn(async move { failed });
+            return;
+        }
         self.cancel_model = CancellationToken::new();
         self.cancel_tools = CancellationToken::new();
         let turn = state.turn.as_ref().map(|turn| u64::from(turn.number));

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use weft_core::ModelName;
+
+use super::scope;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -85,6 +88,9 @@ pub struct StepSpec {
     /// The answer is JSON; one that is not is asked for once more.
     #[serde(default)]
     pub json: bool,
+    /// It is an object with at least one of these in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
     /// Calls a function of an app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
@@ -120,6 +126,9 @@ pub struct PauseSpec {
     /// A function that says which stages a reply leaves out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
+    /// The stage that a wish for changes goes back to; it finds the wish in `replies`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -156,30 +165,63 @@ impl Flow {
         Ok(flow)
     }
 
+    /// Everything is looked at before a run begins: what is found out half-way has cost something.
     fn check(&self) -> Result<(), String> {
-        if self.stages.is_empty() {
+        let Some(last) = self.stages.last() else {
             return Err("a flow needs at least one of [[stages]]".to_owned());
+        };
+        if last.pause.is_some() {
+            return Err(format!("the stage `{}` is the last one, so nobody would see its pause", last.id));
         }
         let mut ids = std::collections::HashSet::new();
-        for stage in &self.stages {
+        for (place, stage) in self.stages.iter().enumerate() {
             if !ids.insert(stage.id.as_str()) {
                 return Err(format!("two stages are called `{}`", stage.id));
             }
-            if stage.steps.is_empty() {
-                return Err(format!("the stage `{}` has no steps", stage.id));
-            }
-            stage.steps.iter().try_for_each(|step| self.check_step(&stage.id, step))?;
+            self.check_stage(place, stage)?;
         }
         for repair in &self.repairs {
-            let place = |id: &str| self.stages.iter().position(|stage| stage.id == id);
-            match (place(&repair.first), place(&repair.last)) {
+            match (self.place(&repair.first), self.place(&repair.last)) {
                 (Some(first), Some(last)) if first <= last => {}
                 _ => {
-                    return Err(format!("a repair goes from `{}` to `{}`, which is no way", repair.first, repair.last));
+                    return Err(format!(
+                        "a repair goes from `{}` to `{}`: both have to be stages, in this order",
+                        repair.first, repair.last
+                    ));
                 }
             }
+            [&repair.most, &repair.feedback].into_iter().try_for_each(|expression| scope::compiles(expression))?;
         }
+        self.document.iter().try_for_each(|expression| scope::compiles(expression))?;
         self.classifier.iter().try_for_each(|name| self.has_prompt("the classifier", name))
+    }
+
+    fn place(&self, stage: &str) -> Option<usize> {
+        self.stages.iter().position(|known| known.id == stage)
+    }
+
+    fn check_stage(&self, place: usize, stage: &StageSpec) -> Result<(), String> {
+        let title = format!("the stage `{}`", stage.id);
+        if stage.steps.is_empty() {
+            return Err(format!("{title} has no steps"));
+        }
+        let mut steps = std::collections::HashSet::new();
+        for step in &stage.steps {
+            if !steps.insert(step.id.as_str()) {
+                return Err(format!("two steps of {title} are called `{}`", step.id));
+            }
+            self.check_step(&stage.id, step)?;
+        }
+        stage.skip.iter().chain(&stage.output).try_for_each(|expression| scope::compiles(expression))?;
+        [&stage.skip_reason, &stage.summary].into_iter().try_for_each(|text| scope::renders(&title, text))?;
+        let Some(pause) = &stage.pause else { return Ok(()) };
+        pause.when.iter().try_for_each(|expression| scope::compiles(expression))?;
+        pause.text.iter().try_for_each(|text| scope::renders(&title, text))?;
+        match pause.again.as_deref().map(|again| self.place(again)) {
+            Some(None) => Err(format!("the pause of {title} goes back to a stage that is not there")),
+            Some(Some(again)) if again > place => Err(format!("the pause of {title} goes back to a later stage")),
+            _ => Ok(()),
+        }
     }
 
     fn check_step(&self, stage: &str, step: &StepSpec) -> Result<(), String> {
@@ -188,12 +230,20 @@ impl Flow {
         if kinds != 1 {
             return Err(format!("{place} needs exactly one of `model`, `code` and `call`"));
         }
+        if step.call.is_none() && (step.for_each.is_some() || step.optional) {
+            return Err(format!("{place} calls no tool, so it has no use for `for_each` and `optional`"));
+        }
+        if let Some(uses) = step.uses.as_ref().filter(|uses| uses.parse::<ModelName>().is_err()) {
+            return Err(format!("{place} uses `{uses}`, which is no model: say it as provider/model"));
+        }
+        let expressions = [&step.when, &step.effort, &step.for_each, &step.input];
+        expressions.into_iter().flatten().try_for_each(|expression| scope::compiles(expression))?;
         [&step.model, &step.system].into_iter().flatten().try_for_each(|name| self.has_prompt(&place, name))
     }
 
     fn has_prompt(&self, place: &str, name: &str) -> Result<(), String> {
-        if self.prompts.contains_key(name) {
-            return Ok(());
+        if let Some(text) = self.prompts.get(name) {
+            return scope::renders(name, text);
         }
         let known: Vec<&str> = self.prompts.keys().map(String::as_str).collect();
         Err(format!("{place} names the prompt `{name}`, which is not there. There are: {}", known.join(", ")))
@@ -220,3 +270,7 @@ impl Flow {
         Ok(settings)
     }
 }
+
+#[cfg(test)]
+#[path = "definition_tests.rs"]
+mod tests;

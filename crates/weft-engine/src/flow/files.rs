@@ -37,7 +37,13 @@ impl Flows<'_> {
             let root = root.as_deref().unwrap_or(&folder);
             let Ok(text) = read_within(root, &folder.join(FILE), FILE_CAP) else { continue };
             let path = folder.join(FILE).display().to_string();
-            return Flow::parse(&path, &String::from_utf8_lossy(&text), prompts(root, &folder));
+            let flow = Flow::parse(&path, &String::from_utf8_lossy(&text), prompts(root, &folder))?;
+            // What it is called decides what it may do, so it cannot call itself something else.
+            if flow.name != name {
+                let problem = format!("its `name` is `{}`; it has to be that of its folder, `{name}`", flow.name);
+                return Err(FlowError::Broken { path, problem });
+            }
+            return Ok(flow);
         }
         let Some(packed) = self.packed.iter().find(|packed| packed.name == name) else {
             let known = self.names().join(", ");

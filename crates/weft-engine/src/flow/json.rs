@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
-/// The value, from the whole text, a fenced block, or the widest braces or brackets.
-pub fn extract(text: &str) -> Option<Value> {
+/// The value, from the whole text, a fenced block, or the widest braces or brackets. Where names are
+/// given it has to be an object with one of them.
+pub fn extract(text: &str, needs: &[String]) -> Option<Value> {
     let text = text.trim();
-    let structured = |value: &Value| value.is_object() || value.is_array();
+    let fits = |value: &Value| needs.is_empty() || needs.iter().any(|name| value.get(name).is_some());
+    let structured = |value: &Value| (value.is_object() || value.is_array()) && fits(value);
     let parse = |text: &str| serde_json::from_str(text.trim()).ok().filter(structured);
     parse(text)
         .or_else(|| fenced(text).find_map(parse))

@@ -23,6 +23,16 @@ fn json_is_found_wherever_models_put_it() {
         ("As [1] says: {\"a\": 1}", Some(json!({"a": 1}))),
     ];
     for (text, expected) in cases {
-        assert_eq!(extract(text), expected, "{text}");
+        assert_eq!(extract(text, &[]), expected, "{text}");
     }
+}
+
+#[test]
+fn json_of_another_shape_is_none() {
+    let needs = ["synthesis".to_owned(), "gaps".to_owned()];
+    for text in ["{\"error\": \"overloaded\"}", "[\"a\", \"b\"]", "{}"] {
+        assert_eq!(extract(text, &needs), None, "{text}");
+    }
+    let found = extract("As in {\"x\": 1}:\n```json\n{\"error\": 1}\n```\n```json\n{\"gaps\": []}\n```", &needs);
+    assert_eq!(found, Some(json!({ "gaps": [] })), "the first that fits counts");
 }

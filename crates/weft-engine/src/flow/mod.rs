@@ -51,13 +51,15 @@ pub trait Surroundings {
     /// What a call touches.
     fn plan(&self, call: &ToolCall) -> Plan;
     fn has_tool(&self, name: &str) -> bool;
+    /// The names of all tools.
+    fn tools(&self) -> Vec<String>;
     /// No model is set up but the offline one.
     fn is_offline(&self, uses: Option<&str>) -> bool;
     /// The most a call can cost, and how many tokens the model's window and answer have.
     fn room(&self, uses: Option<&str>) -> Room;
     fn today(&self) -> String;
-    /// What was said and not taken: the newest first.
-    fn said(&self) -> Vec<(InputId, String)>;
+    /// What was said and not taken: the newest first, with its number in the log.
+    fn said(&self) -> Vec<(InputId, u64, String)>;
 }
 
 /// What a model takes.
@@ -76,6 +78,8 @@ pub struct StagePrompt {
     pub effort: Option<String>,
     pub uses: Option<String>,
     pub at_most: Cost,
+    /// The run so far in a few words, where the budget does not reach.
+    pub brief: String,
 }
 
 /// What follows: something for the machine, or a model call with its words.
@@ -110,12 +114,15 @@ impl Interpreter<'_> {
             Some(paused) => self.replied(paused),
             None => self.stage(),
         };
-        next.unwrap_or_else(|Trouble { message, redo }| Next::Work(Work::Fail { message, redo }))
+        next.unwrap_or_else(|Trouble { message, redo }| {
+            let brief = self.scope().map(|scope| self.brief(&scope, true)).unwrap_or_default();
+            Next::Work(Work::Fail { message, redo, brief })
+        })
     }
 
     fn stage(&self) -> Result<Next, Trouble> {
         let Some(spec) = self.flow.stages.get(self.run.at) else {
-            return Err("the flow has no such stage.".to_owned().into());
+            return Err("the log tells of a stage that this flow does not have. Start the run anew.".to_owned().into());
         };
         let mut scope = self.scope()?;
         if self.run.skip.contains(&spec.id) {
@@ -172,8 +179,12 @@ impl Interpreter<'_> {
             };
             stages.insert(stage.id.clone(), output);
         }
-        let replies: Map<String, Value> =
-            self.run.replies.iter().map(|(stage, reply)| (stage.clone(), json!(reply))).collect();
+        // Of several replies to one pause each counts.
+        let mut replies: Map<String, Value> = Map::new();
+        for (stage, reply) in self.run.replies.iter().filter(|(_, reply)| !reply.is_empty()) {
+            let before = replies.get(stage).and_then(Value::as_str).map(|before| format!("{before}\n{reply}"));
+            replies.insert(stage.clone(), json!(before.unwrap_or_else(|| reply.clone())));
+        }
         scope.set("question", self.started.question.as_str());
         scope.set("settings", self.started.settings.clone());
         scope.set("stages", stages);
@@ -185,8 +196,7 @@ impl Interpreter<'_> {
         scope.set("offline", self.around.is_offline(None));
         scope.set("today", self.around.today());
         scope.set("run", self.run.number);
-        let tools = ["web_search"].into_iter().filter(|name| self.around.has_tool(name)).map(Value::from);
-        scope.set("tools", tools.collect::<Vec<_>>());
+        scope.set("tools", self.around.tools());
         Ok(scope)
     }
 
@@ -210,7 +220,7 @@ impl Interpreter<'_> {
             if !step.json {
                 return Ok(Given::Value(json!({ "text": text, "truncated": stop == StopReason::Length })));
             }
-            if let Some(value) = json::extract(&text) {
+            if let Some(value) = json::extract(&text, &step.needs) {
                 return Ok(Given::Value(value));
             }
             last = (Some(text), stop == StopReason::Length);
@@ -223,7 +233,9 @@ impl Interpreter<'_> {
         let text = |name: &str| self.flow.prompts.get(name).map(String::as_str).unwrap_or_default();
         let mut prompt = scope.render(text(name))?;
         if again {
-            prompt.push_str("\n\nYour last answer was not valid JSON. Answer with the JSON object alone.");
+            prompt.push_str(
+                "\n\nYour last answer was not the JSON that was asked for. Answer with the JSON object alone.",
+            );
         }
         let system = step.system.as_deref().map(|name| scope.render(text(name))).transpose()?.unwrap_or_default();
         let effort = step.effort.as_deref().map(|effort| scope.evaluate(effort)).transpose()?;
@@ -251,7 +263,9 @@ impl Interpreter<'_> {
         })?;
         let at_most = (room.price)(input, output);
         let max_output = u32::try_from(output).unwrap_or(u32::MAX);
-        Ok(StagePrompt { system, prompt, max_output, effort, uses, at_most })
+        let reaches = self.run.budget.is_none_or(|limit| self.run.cost + at_most <= limit);
+        let brief = if reaches { String::new() } else { self.brief(&self.scope()?, true) };
+        Ok(StagePrompt { system, prompt, max_output, effort, uses, at_most, brief })
     }
 
     fn answer(&self, step: &Step) -> Result<(String, StopReason), Trouble> {
@@ -435,84 +449,145 @@ impl Interpreter<'_> {
             // The question itself was cut off: it is put again.
             return Ok(Next::Work(self.ask_again(paused)?));
         };
-        let reply = self.reply(asked)?;
-        let Reply { text, inputs, declined, offered } = reply;
+        let finished = self.run.at.checked_sub(1).and_then(|at| self.run.stages.get(at)).and_then(|stage| stage.output);
+        let Reply { text, inputs, declined, offered } = self.reply(asked, finished.unwrap_or_default())?;
         let scope = self.scope()?;
-        let leave = |said: Option<String>, inputs: Vec<InputId>| {
-            let summary = self.brief(&scope, true);
-            Next::Work(Work::Leave { said: said.filter(|said| !said.is_empty()), inputs, summary })
-        };
-        if declined && paused.leaving.is_none() {
-            return Ok(Next::Work(self.ask_to_leave(String::new(), inputs)));
-        }
         if let Some(said) = &paused.leaving {
-            let decision = if declined { Decision::Stay } else { leave::decide(&text) };
-            return Ok(match decision {
-                Decision::Stay => {
-                    let skip = self.skips(said)?;
-                    Next::Work(Work::Resume { reply: said.clone(), inputs, skip })
-                }
-                Decision::Go => leave(Some(said.clone()), inputs),
-                Decision::SpeaksOfElse => leave(Some(text), inputs),
-            });
+            return self.leaving(&scope, said, Reply { text, inputs, declined, offered });
         }
-        if leave::chooses_exit(&text) {
+        if declined || leave::chooses_exit(&text) {
             return Ok(Next::Work(self.ask_to_leave(String::new(), inputs)));
         }
         if leave::sounds_like_leaving(&text) {
             return Ok(Next::Work(self.ask_to_leave(text, inputs)));
         }
+        if self.again().is_some() && leave::wants_changes(&text) {
+            let Some(told) = journal.next() else { return Ok(Next::Work(self.ask_for_changes())) };
+            let told = self.reply(told, last_of(asked))?;
+            let inputs = inputs.into_iter().chain(told.inputs).collect();
+            if told.declined || leave::chooses_exit(&told.text) || leave::sounds_like_leaving(&told.text) {
+                return Ok(Next::Work(self.ask_to_leave(String::new(), inputs)));
+            }
+            return self.resume(told.text, inputs, !told.offered);
+        }
+        let mut wish = false;
         if !offered && let Some(classifier) = self.classifier() {
             match journal.next() {
-                None => return self.classify(&scope, classifier, &text),
+                None => {
+                    // One that would not fit is done without.
+                    if let Some(asked) = self.classify(&scope, classifier, &text) {
+                        return Ok(Next::Ask(asked));
+                    }
+                }
                 Some(done) => {
                     // A classifier that fails or is not sure changes nothing.
-                    let answer = self.answer(done).ok().and_then(|(answer, _)| json::extract(&answer));
-                    if answer.is_some_and(|answer| is_breakout(&answer)) {
+                    let answer = self.answer(done).ok().and_then(|(answer, _)| json::extract(&answer, &[]));
+                    if answer.as_ref().is_some_and(|answer| is_surely(answer, "breakout")) {
                         return Ok(Next::Work(self.ask_to_leave(text, inputs)));
                     }
+                    wish = answer.is_some_and(|answer| is_surely(&answer, "plan_change"));
                 }
             }
         }
-        let skip = self.skips(&text)?;
-        Ok(Next::Work(Work::Resume { reply: text, inputs, skip }))
+        self.resume(text, inputs, wish)
+    }
+
+    /// To the question whether to leave.
+    fn leaving(&self, scope: &Scope, said: &str, reply: Reply) -> Result<Next, Trouble> {
+        let Reply { text, inputs, declined, .. } = reply;
+        let decision = if declined { Decision::Stay } else { leave::decide(&text) };
+        let said = match decision {
+            // Words that only meant to leave are nobody's remark.
+            Decision::Stay => {
+                let remark = if leave::is_more_than_leaving(said) { said } else { "" };
+                let skip = self.skips(said)?;
+                let reply = remark.to_owned();
+                return Ok(Next::Work(Work::Resume { reply, inputs, skip, back: None }));
+            }
+            Decision::Go => said.to_owned(),
+            Decision::SpeaksOfElse => text,
+        };
+        let summary = self.brief(scope, true);
+        Ok(Next::Work(Work::Leave { said: Some(said).filter(|said| !said.is_empty()), inputs, summary }))
+    }
+
+    /// The run goes on; with a wish for changes from the stage that takes them in.
+    fn resume(&self, reply: String, inputs: Vec<InputId>, wish: bool) -> Result<Next, Trouble> {
+        let back = self.again().filter(|_| wish && !reply.is_empty()).map(str::to_owned);
+        let skip = self.skips(&reply)?;
+        Ok(Next::Work(Work::Resume { reply, inputs, skip, back }))
+    }
+
+    /// The pause that is open.
+    fn open_pause(&self) -> Option<&PauseSpec> {
+        self.run.at.checked_sub(1).and_then(|at| self.flow.stages.get(at))?.pause.as_ref()
+    }
+
+    fn again(&self) -> Option<&str> {
+        self.open_pause()?.again.as_deref()
+    }
+
+    fn ask_for_changes(&self) -> Work {
+        let input = json!({ "question": "What should be different?", "options": [] });
+        let call = self.call(self.run.calls + 1, "ask_user", input);
+        let plan = vec![self.around.plan(&call)];
+        Work::Calls { calls: vec![call], plan, kept: Vec::new() }
     }
 
     fn classifier(&self) -> Option<&str> {
         self.flow.classifier.as_deref().filter(|_| !self.around.is_offline(None))
     }
 
-    fn classify(&self, scope: &Scope, classifier: &str, text: &str) -> Result<Next, Trouble> {
+    /// The call that tells what a reply is; nothing where it has no room in the model's window or the budget.
+    fn classify(&self, scope: &Scope, classifier: &str, text: &str) -> Option<StagePrompt> {
         let mut scope = scope.clone();
         scope.set("reply", text);
         let prompt = self.flow.prompts.get(classifier).map(String::as_str).unwrap_or_default();
-        let prompt = scope.render(prompt)?;
-        let asked = self.ask(String::new(), prompt, Some(CLASSIFIER_OUTPUT), Some("low".to_owned()), None)?;
-        Ok(Next::Ask(asked))
+        let prompt = scope.render(prompt).ok()?;
+        let asked = self.ask(String::new(), prompt, Some(CLASSIFIER_OUTPUT), Some("low".to_owned()), None).ok()?;
+        // What does not reach has a brief.
+        asked.brief.is_empty().then_some(asked)
     }
 
     fn skips(&self, reply: &str) -> Result<Vec<String>, Trouble> {
-        let stage = self.run.at.checked_sub(1).and_then(|at| self.flow.stages.get(at));
-        let function = stage.and_then(|stage| stage.pause.as_ref()).and_then(|pause| pause.reply.as_ref());
+        let function = self.open_pause().and_then(|pause| pause.reply.as_ref());
         let Some(function) = function else { return Ok(Vec::new()) };
         let skips = self.around.function(function, &json!({ "reply": reply }))?;
         Ok(skips.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect())
     }
 
-    fn reply(&self, asked: &Step) -> Result<Reply, Trouble> {
+    /// What was answered to a question that was put after this event.
+    fn reply(&self, asked: &Step, after: u64) -> Result<Reply, Trouble> {
         let finished = self.results(asked)?.into_iter().next().ok_or_else(out_of_step)?;
         if finished.outcome == Outcome::Ok {
-            let text = finished.output.text.trim().to_owned();
+            let text = self.by_number(finished.output.text.trim());
             let offered = self.was_offered(&text);
             return Ok(Reply { text, inputs: Vec::new(), declined: false, offered });
         }
-        // Whoever speaks instead of choosing has answered in their own words.
-        match self.around.said().into_iter().next() {
-            Some((input, text)) => {
-                Ok(Reply { offered: false, text: text.trim().to_owned(), inputs: vec![input], declined: false })
-            }
-            None => Ok(Reply { text: String::new(), inputs: Vec::new(), declined: true, offered: false }),
+        // Whoever speaks instead of choosing has answered in their own words: in all that they had said when the
+        // question was closed.
+        let all = self.around.said();
+        let meant = |(_, seq, _): &&(InputId, u64, String)| *seq > after && *seq < last_of(asked);
+        let mut said: Vec<&(InputId, u64, String)> = all.iter().filter(meant).collect();
+        if said.is_empty() {
+            said.extend(all.first());
         }
+        if said.is_empty() {
+            return Ok(Reply { text: String::new(), inputs: Vec::new(), declined: true, offered: false });
+        }
+        said.reverse();
+        let text = said.iter().map(|(_, _, text)| text.trim()).collect::<Vec<_>>().join("\n");
+        let text = self.by_number(&text);
+        let offered = self.was_offered(&text);
+        Ok(Reply { text, inputs: said.iter().map(|(input, ..)| *input).collect(), declined: false, offered })
+    }
+
+    /// A number that stands for one of the choices is that choice.
+    fn by_number(&self, reply: &str) -> String {
+        let number = reply.trim_end_matches(['.', ')']).parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let leaving = self.run.paused.as_ref().is_some_and(|paused| paused.leaving.is_some());
+        let offers = if leaving || number.is_none() { Vec::new() } else { self.offers() };
+        number.and_then(|number| offers.get(number).cloned()).unwrap_or_else(|| reply.to_owned())
     }
 
     /// Whether a reply is one of the buttons, or the letter or number before it.
@@ -524,8 +599,7 @@ impl Interpreter<'_> {
     }
 
     fn offers(&self) -> Vec<String> {
-        let stage = self.run.at.checked_sub(1).and_then(|at| self.flow.stages.get(at));
-        let Some(spec) = stage.and_then(|stage| stage.pause.as_ref()) else { return Vec::new() };
+        let Some(spec) = self.open_pause() else { return Vec::new() };
         let scope = self.scope_after().ok();
         let pause = scope.and_then(|scope| self.pause(&scope, spec).ok().flatten());
         let options = pause.and_then(|pause| pause.call.input.get("options").cloned());
@@ -546,11 +620,10 @@ impl Interpreter<'_> {
         if let Some(said) = &paused.leaving {
             return Ok(self.ask_to_leave(said.clone(), Vec::new()));
         }
-        let stage = self.run.at.checked_sub(1).and_then(|at| self.flow.stages.get(at));
-        let spec = stage.and_then(|stage| stage.pause.as_ref()).ok_or_else(out_of_step)?;
+        let spec = self.open_pause().ok_or_else(out_of_step)?;
         match self.pause(&self.scope_after()?, spec)? {
             Some(pause) => Ok(Work::Calls { calls: vec![pause.call], plan: vec![pause.plan], kept: Vec::new() }),
-            None => Ok(Work::Resume { reply: String::new(), inputs: Vec::new(), skip: Vec::new() }),
+            None => Ok(Work::Resume { reply: String::new(), inputs: Vec::new(), skip: Vec::new(), back: None }),
         }
     }
 
@@ -614,9 +687,17 @@ fn result(finished: &ToolFinished) -> Value {
     }
 }
 
-fn is_breakout(answer: &Value) -> bool {
+fn is_surely(answer: &Value, kind: &str) -> bool {
     let sure = answer.get("confidence").and_then(Value::as_f64).unwrap_or(0.0) >= SURE;
-    sure && answer.get("kind").and_then(Value::as_str) == Some("breakout")
+    sure && answer.get("kind").and_then(Value::as_str) == Some(kind)
+}
+
+/// The last event of a step.
+fn last_of(step: &Step) -> u64 {
+    match step {
+        Step::Model(seq) => *seq,
+        Step::Calls(seqs) => seqs.iter().copied().max().unwrap_or_default(),
+    }
 }
 
 fn number_of(call: &CallId) -> u32 {

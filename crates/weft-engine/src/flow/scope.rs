@@ -48,6 +48,16 @@ impl Scope {
     }
 }
 
+/// Whether an expression can be read at all.
+pub fn compiles(expression: &str) -> Result<(), String> {
+    environment().compile_expression(expression).map(drop).map_err(|error| said(expression, &error))
+}
+
+/// The same of a template.
+pub fn renders(name: &str, template: &str) -> Result<(), String> {
+    environment().template_from_str(template).map(drop).map_err(|error| said(name, &error))
+}
+
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_fuel(Some(FUEL));

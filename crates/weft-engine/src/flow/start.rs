@@ -1,7 +1,7 @@
 //! Starting a run, and what an earlier one leaves to it.
 
 use serde_json::{Map, Value};
-use weft_core::flow::{FlowEnd, FlowStarted, Prior, RepairUnit, StageName};
+use weft_core::flow::{Answered, FlowEnd, FlowStarted, Prior, RepairUnit, StageName};
 use weft_core::{Cost, Event, Input, InputId, SessionId, State, UserPart};
 
 use super::definition::Flow;
@@ -32,13 +32,18 @@ impl Engine {
         flows.names().iter().map(|name| flows.find(name)).collect()
     }
 
+    /// A flow by its name, as the folder of a session has it.
+    pub fn flow(&self, session: SessionId, name: &str) -> Result<Flow, EngineError> {
+        let (workspace, _) = self.workspace_and_agent(session)?;
+        let flows = Flows { home: &self.shared.home, workspace: workspace.as_ref(), packed: &self.shared.flows };
+        Ok(flows.find(name)?)
+    }
+
     /// Starts a run of a flow in a session that nothing is under way in. Durable when this returns.
     pub async fn start_flow(&self, session: SessionId, new: NewRun) -> Result<(), EngineError> {
         let content = vec![UserPart::text(new.question.clone())];
         crate::prompt_check::check(&content)?;
-        let (workspace, _) = self.workspace_and_agent(session)?;
-        let flows = Flows { home: &self.shared.home, workspace: workspace.as_ref(), packed: &self.shared.flows };
-        let flow = flows.find(&new.flow)?;
+        let flow = self.flow(session, &new.flow)?;
         let settings = Value::Object(flow.settle(&new.settings)?);
         let mut scope = Scope::default();
         scope.set("settings", settings.clone());
@@ -58,6 +63,7 @@ impl Engine {
                 .collect(),
             repairs: flow.repairs.iter().map(repair).collect(),
             budget: new.budget.or(flow.budget_usd.map(Cost::from_usd)),
+            budget_chosen: new.budget.is_some(),
             settings,
             prior: if new.afresh { None } else { self.prior(session, &new)? },
             definition: serde_json::to_value(&flow).unwrap_or_default(),
@@ -80,21 +86,40 @@ impl Engine {
     }
 
     fn answered(&self, state: &State, flow: &str) -> Result<Option<Prior>, EngineError> {
-        let Some(run) = state.run.as_ref().filter(|run| run.flow == flow) else { return Ok(None) };
-        Ok(self.run_output(state.id)?.map(|output| Prior {
-            session: state.id,
-            run: run.number,
-            question: run.question.clone(),
-            output,
-        }))
+        let Some(answered) = answered(state).filter(|answered| answered.flow == flow) else { return Ok(None) };
+        let output = self.stage_output(state.id, answered.output)?;
+        Ok(output.map(|output| Prior { session: state.id, run: answered.run, question: answered.question, output }))
     }
 
-    /// What the last stage of a session's last run gave; nothing before it is completed.
+    /// What the last stage gave of the last run of a session that was completed.
     pub fn run_output(&self, session: SessionId) -> Result<Option<Value>, EngineError> {
-        let run = self.state(session)?.run.filter(|run| run.ended == Some(FlowEnd::Completed));
-        let Some(seq) = run.as_ref().and_then(|run| run.stages.last()).and_then(|stage| stage.output) else {
-            return Ok(None);
-        };
+        match answered(&self.state(session)?) {
+            Some(answered) => self.stage_output(session, answered.output),
+            None => Ok(None),
+        }
+    }
+
+    /// The same of an earlier run, by its number.
+    pub fn output_of(&self, session: SessionId, run: u32) -> Result<Option<Value>, EngineError> {
+        const AT_ONCE: usize = 500;
+        let (mut last, mut from) = (None, 0);
+        loop {
+            let found = self.shared.store.events(session, from, AT_ONCE)?;
+            let Some(newest) = found.last().map(|recorded| recorded.seq) else { return Ok(None) };
+            for recorded in found {
+                match recorded.event {
+                    Event::StageFinished(finished) if finished.run == run => last = Some(finished.output),
+                    Event::FlowEnded(ended) if ended.run == run => {
+                        return Ok(last.filter(|_| ended.reason == FlowEnd::Completed));
+                    }
+                    _ => {}
+                }
+            }
+            from = newest;
+        }
+    }
+
+    fn stage_output(&self, session: SessionId, seq: u64) -> Result<Option<Value>, EngineError> {
         Ok(match self.event(session, seq)? {
             Some(Event::StageFinished(finished)) => Some(finished.output),
             _ => None,
@@ -117,4 +142,14 @@ impl Engine {
         let found = self.shared.store.events(session, seq.saturating_sub(1), 1)?;
         Ok(found.into_iter().next().map(|recorded| recorded.event))
     }
+}
+
+/// The last run that was completed. Before it was kept apart, it was known of the last run alone.
+fn answered(state: &State) -> Option<Answered> {
+    let of_last = || {
+        let run = state.run.as_ref().filter(|run| run.ended == Some(FlowEnd::Completed))?;
+        let output = run.stages.last()?.output?;
+        Some(Answered { run: run.number, flow: run.flow.clone(), question: run.question.clone(), output })
+    };
+    state.answered.clone().or_else(of_last)
 }

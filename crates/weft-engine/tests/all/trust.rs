@@ -64,7 +64,11 @@ impl Place {
 
     /// The session after one turn.
     pub async fn turn(&self, engine: &Engine, new: NewSession) -> weft_core::State {
-        let session = engine.create(NewSession { workspace: self.path("project"), ..new }).unwrap();
+        self.turn_in("project", engine, new).await
+    }
+
+    async fn turn_in(&self, folder: &str, engine: &Engine, new: NewSession) -> weft_core::State {
+        let session = engine.create(NewSession { workspace: self.path(folder), ..new }).unwrap();
         let mut watch = engine.watch(session);
         engine.submit(session, vec![UserPart::text("Hello?")], Delivery::Steer).await.unwrap();
         loop {
@@ -129,4 +133,35 @@ async fn instructions_without_end_are_cut() {
     place.turn(&place.engine(), NewSession::default()).await;
     assert!(place.prompt().len() < 64 * 1024);
     assert!(place.prompt().contains("the file is longer"));
+}
+
+#[tokio::test]
+async fn instructions_come_from_the_top_of_the_repository_down_to_the_workspace() {
+    let place = Place::new(&[
+        ("AGENTS.md", "Not of this repository."),
+        ("project/.git/HEAD", "ref: refs/heads/main"),
+        ("project/AGENTS.md", "Of the whole repository."),
+        ("project/web/notes.md", "No instructions."),
+        ("project/web/app/CLAUDE.md", "Of the app alone."),
+        ("project/web/app/parts/AGENTS.md", "Of a folder below."),
+    ]);
+    place.turn_in("project/web/app", &place.engine(), NewSession::default()).await;
+    let prompt = place.prompt();
+    let whole = prompt.find("file=\"../../AGENTS.md\">\nOf the whole repository.");
+    let app = prompt.find("file=\"CLAUDE.md\">\nOf the app alone.");
+    assert!(whole.is_some() && whole < app, "{prompt}");
+    assert!(!prompt.contains("Not of this repository") && !prompt.contains("Of a folder below"), "{prompt}");
+}
+
+#[tokio::test]
+async fn the_nearest_instructions_have_their_room_first() {
+    let place = Place::new(&[
+        ("project/.git/HEAD", "ref: refs/heads/main"),
+        ("project/AGENTS.md", &"Far away. ".repeat(10_000)),
+        ("project/app/AGENTS.md", "Near by."),
+    ]);
+    place.turn_in("project/app", &place.engine(), NewSession::default()).await;
+    let prompt = place.prompt();
+    assert!(prompt.contains("Near by.") && prompt.contains("the file is longer"), "{prompt}");
+    assert!(prompt.len() < 64 * 1024);
 }

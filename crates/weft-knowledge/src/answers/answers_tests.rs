@@ -40,10 +40,15 @@ impl World {
             subject: Some(subject.to_owned()),
             question: subject.to_owned(),
             answer: "Errors are wrapped.".to_owned(),
-            sources: sources.iter().map(|path| (*path).to_owned()).collect(),
+            sources: sources.iter().map(|path| self.read(path)).collect(),
             confidence,
         };
         self.knowledge.keep_answer(&new, NOW).unwrap()
+    }
+
+    /// A source as it is now.
+    fn read(&self, path: &str) -> (String, Vec<u8>) {
+        (path.to_owned(), self.knowledge.hash_now(path).unwrap().unwrap_or_default())
     }
 
     fn ask(&self, question: &str, at: i64) -> Resolved {
@@ -63,7 +68,7 @@ fn a_subject_is_the_same_however_it_is_put() {
 #[test]
 fn the_same_question_in_other_words_is_told_from_memory() {
     let world = World::new();
-    world.keep(Intent::Pattern, "error handling", &["src/errors.rs:2"], 0.9).unwrap();
+    world.keep(Intent::Pattern, "error handling", &["src/errors.rs"], 0.9).unwrap();
     let told = world.ask("How do we handle errors?", NOW + MINUTE);
     assert_eq!((told.origin, told.text.as_str()), (Origin::Kept, "Errors are wrapped."));
     assert_eq!(told.kept.unwrap().sources, ["src/errors.rs"]);
@@ -204,6 +209,28 @@ fn what_a_model_wrote_is_read_shown_with_its_sources_and_kept() {
 }
 
 #[test]
+fn an_answer_from_what_was_saved_over_meanwhile_is_not_kept() {
+    let check = |meanwhile: &dyn Fn(&mut World)| {
+        let mut world = World::new();
+        let question = "How does error wrapping work?";
+        let asked = Asked { question: question.to_owned(), budget: 2_000, now: NOW, ..Asked::default() };
+        let found = world.knowledge.resolve(&asked).unwrap();
+        let at = found.context.items.iter().position(|item| item.hit.path == "src/errors.rs").unwrap() + 1;
+        // While the model thinks.
+        meanwhile(&mut world);
+        let replied = world.knowledge.replied(&asked, &found, &format!("Failures are wrapped [{at}].")).unwrap();
+        assert!(replied.not_kept.is_some_and(|why| why.contains("has changed since it was read")), "{replied:?}");
+        assert_ne!(world.ask(question, NOW + MINUTE).origin, Origin::Kept);
+    };
+    let save = |world: &World| world.write("src/errors.rs", "pub fn wrap_error() -> u8 { 200 }\n");
+    check(&|world| save(world));
+    check(&|world| {
+        save(world);
+        world.index();
+    });
+}
+
+#[test]
 fn what_a_model_wrote_is_not_kept_where_it_is_doubtful() {
     let mut world = World::new();
     let check = |world: &World, question: &str, text: &str, why: &str| {
@@ -217,7 +244,7 @@ fn what_a_model_wrote_is_not_kept_where_it_is_doubtful() {
     let question = "How does error wrapping work?";
     check(&world, question, "They are wrapped.", "cites no source");
     check(&world, question, "They are wrapped [1]. And more [99].", "not there");
-    check(&world, question, "They are wrapped [1]. [CONFLICT] The code says otherwise [2].", "contradict");
+    check(&world, question, "They are wrapped [1]. [CONFLICT] The code says otherwise [1].", "contradict");
     check(&world, "error wrapping retry", "They are wrapped [1].", "not sure");
     let doubted = check(&world, question, "We use mongodb for storage.", "no source").doubts;
     assert!(doubted.is_some_and(|doubts| doubts.contains("mongodb")));
@@ -238,7 +265,7 @@ fn claims_that_the_code_does_not_bear_out_are_told_with_the_answer() {
         subject: None,
         question: "How is storage done?".to_owned(),
         answer: "We use mongodb for storage.".to_owned(),
-        sources: vec!["src/errors.rs".to_owned()],
+        sources: vec![world.read("src/errors.rs")],
         confidence: 0.9,
     };
     world.knowledge.keep_answer(&new, NOW).unwrap().unwrap();

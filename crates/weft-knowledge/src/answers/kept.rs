@@ -18,6 +18,8 @@ const MOST_COMPARED: usize = 50;
 /// When more files change at once, nothing that was said of them is told again.
 pub(crate) const MANY_FILES: usize = 100;
 
+pub(crate) const UNKNOWN_SOURCE: &str = "A source is not among what is known: give paths as searches name them.";
+
 /// An answer to keep.
 #[derive(Debug, Clone)]
 pub struct NewAnswer {
@@ -26,8 +28,9 @@ pub struct NewAnswer {
     pub subject: Option<String>,
     pub question: String,
     pub answer: String,
-    /// The files and sessions that it was made from, as hits name them.
-    pub sources: Vec<String>,
+    /// The files and sessions that it was made from, as hits name them, each with the hash of what it held
+    /// when it was read.
+    pub sources: Vec<(String, Vec<u8>)>,
     pub confidence: f32,
 }
 
@@ -90,13 +93,11 @@ impl Knowledge {
             return Ok(Err("There is nothing to keep: give an answer, and what it is about."));
         }
         let mut sources = Vec::new();
-        for path in &new.sources {
-            let path = path.split_once('#').map_or(path.as_str(), |(path, _)| path).trim_start_matches("./");
-            let path =
-                path.rsplit_once(':').filter(|(_, line)| line.parse::<u32>().is_ok()).map_or(path, |(path, _)| path);
+        for (path, read) in &new.sources {
             match self.hash_now(path)? {
-                Some(hash) => sources.push((path.to_owned(), hash)),
-                None => return Ok(Err("A source is not among what is known: give paths as searches name them.")),
+                Some(hash) if hash == *read => sources.push((path.clone(), hash)),
+                Some(_) => return Ok(Err("A source has changed since it was read, so the answer is not kept.")),
+                None => return Ok(Err(UNKNOWN_SOURCE)),
             }
         }
         if sources.is_empty() && depends != Depends::Past {
@@ -187,7 +188,7 @@ impl Knowledge {
 
     /// What a source holds now: of a file by its bytes, so that touching it changes nothing; of a
     /// session how far it went.
-    fn hash_now(&self, path: &str) -> Result<Option<Vec<u8>>, KnowledgeError> {
+    pub(crate) fn hash_now(&self, path: &str) -> Result<Option<Vec<u8>>, KnowledgeError> {
         let Some(known) = self.tables.file(path)? else { return Ok(None) };
         if known.domain == crate::Domain::History {
             return Ok(known.hash);

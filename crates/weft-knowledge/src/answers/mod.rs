@@ -14,13 +14,13 @@ pub(crate) mod subject;
 
 use serde::Serialize;
 
-pub(crate) use self::kept::MANY_FILES;
 pub use self::kept::{KeptAnswer, NewAnswer};
+pub(crate) use self::kept::{MANY_FILES, UNKNOWN_SOURCE};
 pub use self::replied::Replied;
 use crate::chunk::stored_enum;
 use crate::error::KnowledgeError;
 use crate::filter::Filter;
-use crate::judgement::{Context, prompt};
+use crate::judgement::{Context, LEAST_LIKE, prompt};
 use crate::knowledge::Knowledge;
 use crate::search::{Class, Query};
 
@@ -144,7 +144,8 @@ impl Knowledge {
         let query =
             Query { text: asked.question.clone(), filter: asked.filter.clone(), limit: LOCATED, now: asked.now };
         if intent == Intent::Locate {
-            let hits = self.search(&query)?.hits;
+            let mut hits = self.search(&query)?.hits;
+            hits.retain(|hit| hit.likeness >= LEAST_LIKE);
             let lines: Vec<String> = hits.iter().map(prompt::place_line).collect();
             return Ok(match lines.is_empty() {
                 true => of(Origin::Nothing, self.hint(&asked.question)?, None, Context::default()),

@@ -46,7 +46,7 @@ impl Knowledge {
                 subject: Some(found.subject.clone()),
                 question: asked.question.clone(),
                 answer: answer.clone(),
-                sources: used.map(|(_, item)| item.hit.path.clone()).collect(),
+                sources: used.map(|(_, item)| item.hit.read()).collect(),
                 confidence: found.confidence,
             };
             self.keep_answer(&new, asked.now)?.err()

@@ -58,6 +58,10 @@ fn rust_is_taken_apart() {
         "opens references /LIMIT",
     ];
     check("src/a.rs", Language::Rust, text, &symbols, &edges);
+    let bounded = parse("b.rs", Some(Language::Rust), "struct Cache<T: Clone>(T) where T: Send;\ntrait Near: Far {}\n");
+    let bases: Vec<&str> =
+        bounded.edges.iter().filter(|edge| edge.kind == EdgeKind::Extends).map(|edge| edge.name.as_str()).collect();
+    assert_eq!(bases, ["Far"], "bounds of parameters are no bases");
     let parsed = parse("src/a.rs", Some(Language::Rust), text);
     assert_eq!(parsed.nodes[0].doc, "About things.");
     assert_eq!(parsed.nodes[2].doc, "Opens it.");

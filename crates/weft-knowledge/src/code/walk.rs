@@ -407,7 +407,9 @@ impl<'a> Walker<'a> {
 
     fn heritage(&mut self, node: Branch<'a>, frame: &Frame) -> (bool, Option<Frame>) {
         let of_type = matches!(self.kind_of(frame.symbol), Kind::Class | Kind::Struct | Kind::Interface | Kind::Enum);
-        if !of_type || frame.scope.is_some() {
+        // Bounds of parameters stand in a type as well: `struct Cache<T: Clone>` is no `Clone`.
+        let of_parameter = node.kind() == "trait_bounds" && node.parent().is_none_or(|of| of.kind() != "trait_item");
+        if !of_type || of_parameter || frame.scope.is_some() {
             return (true, None);
         }
         let owner = self.parsed.nodes.get(frame.symbol).map(|node| node.name.clone()).unwrap_or_default();

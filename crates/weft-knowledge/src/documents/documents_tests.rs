@@ -47,6 +47,8 @@ fn ids_stay_when_other_paragraphs_change() {
     let before = id(&format!("# A\n\nFirst {long}\n\nLast {long}"));
     let after = id(&format!("# A\n\nNew {long}\n\nFirst, changed {long}\n\nLast {long}"));
     assert_eq!(before, after);
+    let corrected = id(&format!("# A\n\nFirst {long}\n\nLast {long} with a word more"));
+    assert_eq!(before, corrected, "nor by a correction further on in itself");
 }
 
 #[test]

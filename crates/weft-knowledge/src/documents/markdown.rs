@@ -12,7 +12,9 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
     let mut current: Option<Block> = None;
     // Tables and items hold paragraphs; the outermost block counts.
     let mut depth = 0usize;
-    for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
+    for (event, range) in
+        Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS).into_offset_iter()
+    {
         let last = line(range.end.saturating_sub(1).max(range.start));
         match event {
             Event::Start(tag) => {
@@ -84,7 +86,7 @@ fn space(text: &mut String, with: char) {
 fn shape(tag: &Tag<'_>) -> Option<Shape> {
     match tag {
         Tag::Heading { level, .. } => Some(Shape::Heading(*level as u8)),
-        Tag::Paragraph | Tag::BlockQuote(_) | Tag::Item => Some(Shape::Paragraph),
+        Tag::Paragraph | Tag::BlockQuote(_) | Tag::Item | Tag::MetadataBlock(_) => Some(Shape::Paragraph),
         Tag::CodeBlock(_) => Some(Shape::Code),
         Tag::Table(_) => Some(Shape::Table),
         _ => None,
@@ -100,5 +102,6 @@ fn ends(tag: TagEnd) -> bool {
             | TagEnd::Item
             | TagEnd::CodeBlock
             | TagEnd::Table
+            | TagEnd::MetadataBlock(_)
     )
 }

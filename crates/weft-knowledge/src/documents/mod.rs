@@ -14,10 +14,12 @@ mod references;
 use std::collections::HashMap;
 
 use tokio_util::sync::CancellationToken;
+use weft_tool::reading;
 
 use self::blocks::{Block, Shape};
 use crate::chunk::{Domain, EdgeKind, Kind, Language};
 use crate::code::words::{cut_at, in_one_line};
+use crate::ingest::Trouble;
 use crate::parsed::{Edge, Node, Parsed, Piece};
 
 /// Small paragraphs that follow one another are searched together up to this many bytes.
@@ -25,14 +27,25 @@ const TOGETHER: usize = 900;
 /// A longer paragraph is cut.
 const LONGEST: usize = 2400;
 const LONGEST_NAME: usize = 200;
+/// Those that tell one paragraph of a section from another.
+const FIRST_WORDS: usize = 8;
 
-/// Takes a document apart. The error says why it cannot be read, after "the file".
-pub(crate) fn parse(path: &str, language: Language, bytes: Vec<u8>) -> Result<Parsed, String> {
+/// Takes a document apart.
+pub(crate) fn parse(path: &str, language: Language, bytes: Vec<u8>) -> Result<Parsed, Trouble> {
+    let mut cut = None;
     let blocks = match language {
-        Language::Pdf => plain::blocks(&weft_tool::reading::pdf_text(bytes, &CancellationToken::new())?, true),
-        Language::Docx => docx::blocks(&bytes)?,
+        Language::Pdf => {
+            let read = reading::pdf_text(bytes, &CancellationToken::new())?;
+            if read.is_blank {
+                return Err(Trouble::lasting("has no text: its pages may be pictures"));
+            }
+            cut = read.cut;
+            plain::blocks(&read.text, true)
+        }
+        Language::Docx => docx::blocks(&bytes).map_err(Trouble::lasting)?,
         Language::Html => {
-            let page = weft_tool::reading::html_markdown(&String::from_utf8_lossy(&bytes));
+            let (page, is_cut) = reading::html_markdown(&String::from_utf8_lossy(&bytes));
+            cut = is_cut.then(|| "only its beginning".to_owned());
             let mut blocks = markdown::blocks(&page);
             blocks::number(&mut blocks);
             blocks
@@ -40,7 +53,7 @@ pub(crate) fn parse(path: &str, language: Language, bytes: Vec<u8>) -> Result<Pa
         Language::Markdown => markdown::blocks(&text_of(bytes)),
         _ => plain::blocks(&text_of(bytes), false),
     };
-    Ok(build(path, language, &blocks))
+    Ok(Parsed { cut, ..build(path, language, &blocks) })
 }
 
 fn text_of(bytes: Vec<u8>) -> String {
@@ -237,8 +250,10 @@ pub(crate) fn slug(title: &str) -> String {
     cut_at(slug.trim_end_matches('-'), 60).to_owned()
 }
 
+/// Of the first words, so that a correction further on leaves it as it is.
 fn fingerprint(text: &str) -> String {
-    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+    let first = text.split_whitespace().take(FIRST_WORDS).collect::<Vec<_>>().join(" ").to_lowercase();
+    let digest = ring::digest::digest(&ring::digest::SHA256, first.as_bytes());
     digest.as_ref().iter().take(3).map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -129,6 +129,10 @@ impl Embedder for Encoder {
         SHAPE.width
     }
 
+    fn is_slow(&self) -> bool {
+        true
+    }
+
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(vec![Vec::new(); texts.len()]);

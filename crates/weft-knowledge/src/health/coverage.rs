@@ -61,25 +61,37 @@ pub(super) fn read(root: &Path) -> Option<Report> {
     })
 }
 
+/// How often each line of each file was run: a line may be told of several times.
+type Lines<'a> = HashMap<&'a str, HashMap<&'a str, u64>>;
+
+fn counted(lines: Lines<'_>) -> HashMap<String, (u64, u64)> {
+    let count = |hits: HashMap<&str, u64>| (hits.len() as u64, hits.values().filter(|hits| **hits > 0).count() as u64);
+    lines.into_iter().map(|(file, hits)| (file.to_owned(), count(hits))).collect()
+}
+
+fn add<'a>(lines: &mut Lines<'a>, file: &'a str, line: &'a str, hits: u64) {
+    *lines.entry(file).or_default().entry(line).or_default() += hits;
+}
+
 fn lcov(text: &str) -> HashMap<String, (u64, u64)> {
-    let mut files: HashMap<String, (u64, u64)> = HashMap::new();
+    let mut lines = Lines::new();
     let mut file: Option<&str> = None;
     for line in text.lines() {
         if let Some(path) = line.strip_prefix("SF:") {
             file = Some(path.trim());
         } else if let (Some(file), Some(data)) = (file, line.strip_prefix("DA:")) {
-            let times = data.split(',').nth(1).and_then(|times| times.trim().parse::<u64>().ok());
-            let counts = files.entry(file.to_owned()).or_default();
-            counts.0 += u64::from(times.is_some());
-            counts.1 += u64::from(times.is_some_and(|times| times > 0));
+            let mut parts = data.split(',').map(str::trim);
+            if let (Some(number), Some(hits)) = (parts.next(), parts.next().and_then(|hits| hits.parse().ok())) {
+                add(&mut lines, file, number, hits);
+            }
         }
     }
-    files
+    counted(lines)
 }
 
-/// `<class filename="…"> … <line number="…" hits="…"/>`
+/// `<class filename="…"> … <line number="…" hits="…"/>`; the lines of methods stand in the class again.
 fn cobertura(text: &str) -> HashMap<String, (u64, u64)> {
-    let mut files: HashMap<String, (u64, u64)> = HashMap::new();
+    let mut lines = Lines::new();
     let mut file: Option<&str> = None;
     for tag in text.split('<').skip(1) {
         let value = |name: &str| {
@@ -88,19 +100,15 @@ fn cobertura(text: &str) -> HashMap<String, (u64, u64)> {
         };
         if tag.starts_with("class ") {
             file = value("filename=\"");
-        } else if tag.starts_with("methods") {
-            // The lines of methods stand in the class again.
-            continue;
         } else if tag.starts_with("line ")
             && let Some(file) = file
-            && let Some(hits) = value("hits=\"").and_then(|hits| hits.parse::<u64>().ok())
+            && let Some(number) = value("number=\"")
+            && let Some(hits) = value("hits=\"").and_then(|hits| hits.parse().ok())
         {
-            let counts = files.entry(file.to_owned()).or_default();
-            counts.0 += 1;
-            counts.1 += u64::from(hits > 0);
+            add(&mut lines, file, number, hits);
         }
     }
-    files
+    counted(lines)
 }
 
 fn coverage_py(text: &str) -> HashMap<String, (u64, u64)> {

@@ -69,12 +69,32 @@ fn areas_are_told_apart() {
 }
 
 #[test]
+fn what_has_no_ways_is_not_called_legacy() {
+    let settings = (0..400).map(|at| format!("key_{at}: {at}\n")).collect();
+    let world = World::new(&[
+        ("settings/all.yaml", settings),
+        // Names of one word, and the tests in a folder of their own.
+        ("src/lib.rs", functions(30, |at| format!("say{}", "x".repeat(at)), "")),
+        ("tests/all.rs", tests(10)),
+    ]);
+    let health = world.known().health(None).unwrap();
+    let areas: Vec<(&str, Maturity)> = health.iter().map(|one| (one.area.as_str(), one.maturity)).collect();
+    assert!(!areas.iter().any(|(area, _)| *area == "settings"), "{areas:?}");
+    let of = |area: &str| health.iter().find(|health| health.area == area).unwrap();
+    assert_eq!((of("src").maturity, of("src").warning.as_deref()), (Maturity::Transitional, None));
+}
+
+#[test]
 fn coverage_is_read_where_a_report_is() {
     let reports = [
-        ("lcov.info", "SF:src/lib.rs\nDA:1,1\nDA:2,0\nDA:3,4\nDA:4,1\nend_of_record\n", "75%"),
+        (
+            "lcov.info",
+            "SF:src/lib.rs\nDA:1,1\nDA:2,0\nDA:3,4\nDA:4,1\nend_of_record\nSF:src/lib.rs\nDA:1,1\nDA:2,0\nend_of_record\n",
+            "75%",
+        ),
         (
             "coverage.xml",
-            "<coverage><class name=\"x\" filename=\"src/lib.rs\"><lines><line number=\"1\" hits=\"1\"/><line number=\"2\" hits=\"0\"/></lines></class></coverage>",
+            "<coverage><class name=\"x\" filename=\"src/lib.rs\"><methods><method><lines><line number=\"1\" hits=\"1\"/></lines></method></methods><lines><line number=\"1\" hits=\"1\"/><line number=\"2\" hits=\"0\"/></lines></class></coverage>",
             "50%",
         ),
         (

@@ -116,13 +116,19 @@ impl Knowledge {
         }
         let mut found = vec![judge(&prefix, &symbols, &debt, report.as_ref())];
         if areas.len() > 1 {
-            found.extend(areas.iter().map(|area| judge(area, &symbols, &debt, report.as_ref())));
+            // A folder of settings, styles or data has no ways that could be followed.
+            let is_code = |area: &&String| {
+                symbols.iter().any(|symbol| is_named(symbol.kind) && symbol.path.starts_with(area.as_str()))
+            };
+            found.extend(areas.iter().filter(is_code).map(|area| judge(area, &symbols, &debt, report.as_ref())));
         }
         Ok(found)
     }
 }
 
 fn judge(prefix: &str, symbols: &[Outline], debt: &[Debt], report: Option<&coverage::Report>) -> Health {
+    // Tests of a folder may lie beside it.
+    let any_tests = symbols.iter().any(is_tested);
     let symbols: Vec<&Outline> = symbols.iter().filter(|symbol| symbol.path.starts_with(prefix)).collect();
     let debt: Vec<&Debt> = debt.iter().filter(|debt| debt.path.starts_with(prefix)).collect();
     let mut ends: BTreeMap<&str, u32> = BTreeMap::new();
@@ -133,11 +139,7 @@ fn judge(prefix: &str, symbols: &[Outline], debt: &[Debt], report: Option<&cover
     let lines: u64 = ends.values().map(|end| u64::from(*end)).sum();
     let own = || symbols.iter().filter(|symbol| !is_test(symbol.kind, &symbol.path));
     let functions = own().filter(|symbol| matches!(symbol.kind, Kind::Function | Kind::Method)).count();
-    let tests = symbols.iter().filter(|symbol| {
-        symbol.kind == Kind::Test
-            || is_test(symbol.kind, &symbol.path) && matches!(symbol.kind, Kind::Function | Kind::Method)
-    });
-    let tests = tests.count();
+    let tests = symbols.iter().filter(|symbol| is_tested(symbol)).count();
     let told: Vec<bool> = own().filter(|symbol| is_named(symbol.kind)).map(|symbol| symbol.is_documented).collect();
     let documented = share(told.iter().filter(|told| **told).count(), told.len());
     let patterns = patterns(&symbols);
@@ -147,14 +149,13 @@ fn judge(prefix: &str, symbols: &[Outline], debt: &[Debt], report: Option<&cover
     let covered = report.and_then(|report| report.share(prefix));
     let density = debt.len() as f32 * 1000.0 / (lines.max(1) as f32);
     let tested = covered.map_or(share(tests, functions) >= TESTED, |covered| covered >= COVERED);
-    let maturity = if lines < BEGINNING {
+    // Names of one word say nothing of how names are written here.
+    let is_mixed = of > 0 && confidence < INCONSISTENT;
+    let maturity = if lines < BEGINNING || told.is_empty() && tests == 0 {
         Maturity::Greenfield
-    } else if confidence >= CONSISTENT && density <= LITTLE_DEBT && tested {
+    } else if (of == 0 || confidence >= CONSISTENT) && density <= LITTLE_DEBT && tested {
         Maturity::Disciplined
-    } else if density >= MUCH_DEBT
-        || confidence < INCONSISTENT
-        || tests == 0 && covered.is_none_or(|covered| covered < 0.1)
-    {
+    } else if density >= MUCH_DEBT || is_mixed || !any_tests && covered.is_none_or(|covered| covered < 0.1) {
         Maturity::Legacy
     } else {
         Maturity::Transitional
@@ -175,7 +176,7 @@ fn judge(prefix: &str, symbols: &[Outline], debt: &[Debt], report: Option<&cover
         debt_markers: debt.iter().take(MOST_MARKERS).map(|debt| (*debt).clone()).collect(),
         patterns,
         recommendation: recommendation(maturity).to_owned(),
-        warning: warning(maturity, confidence, density),
+        warning: warning(maturity, is_mixed.then_some(confidence), density),
     }
 }
 
@@ -188,18 +189,23 @@ fn recommendation(maturity: Maturity) -> &'static str {
     }
 }
 
-fn warning(maturity: Maturity, confidence: f32, density: f32) -> Option<String> {
+fn warning(maturity: Maturity, mixed: Option<f32>, density: f32) -> Option<String> {
     if maturity == Maturity::Legacy {
         return Some(format!(
             "Legacy code: {density:.1} markers of debt per thousand lines; do not take it as an example."
         ));
     }
-    (confidence < INCONSISTENT && maturity != Maturity::Greenfield)
-        .then(|| format!("Only {:.0}% of this code follows one way.", confidence * 100.0))
+    let confidence = mixed.filter(|_| maturity != Maturity::Greenfield)?;
+    Some(format!("Only {:.0}% of this code follows one way.", confidence * 100.0))
 }
 
 fn share(some: usize, of: usize) -> f32 {
     if of == 0 { 0.0 } else { some as f32 / of as f32 }
+}
+
+fn is_tested(symbol: &Outline) -> bool {
+    symbol.kind == Kind::Test
+        || is_test(symbol.kind, &symbol.path) && matches!(symbol.kind, Kind::Function | Kind::Method)
 }
 
 fn is_named(kind: Kind) -> bool {

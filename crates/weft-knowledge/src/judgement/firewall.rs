@@ -1,10 +1,11 @@
 //! What sessions claimed about the code, checked against the code before it counts as known.
 //!
-//! Three shapes of sentence are claims: "we use X for Y", "X implements Y" and "X is in Y". What the
+//! Three shapes of sentence are claims: "we use X for Y" (or "Weft uses X for Y"), "X implements Y" and "X is in Y". What the
 //! code does not bear out is kept, but marked, trusted least and listed as a conflict. No code, no
 //! judgement: where nothing is indexed nothing can be borne out.
 
 use super::{Conflict, ConflictKind, Provenance, Verified};
+use crate::answers::subject;
 use crate::chunk::{Domain, EdgeKind, Kind};
 use crate::code::words::{cut_at, is_of_name};
 use crate::error::KnowledgeError;
@@ -49,6 +50,16 @@ impl Knowledge {
             }
             for conflict in self.said_earlier(&node)? {
                 self.tables.add_conflict(&conflict, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges again whatever claimed something of code that is another now.
+    pub(crate) fn judge_again(&mut self, now: i64) -> Result<(), KnowledgeError> {
+        for node in self.tables.claiming()? {
+            if let Some(node) = self.tables.symbol(node)? {
+                self.judge_node(&node, now)?;
             }
         }
         Ok(())
@@ -189,7 +200,7 @@ impl Knowledge {
                 let (Some(other), Some(chunk)) = (self.tables.node_of(id)?, self.tables.chunk(id)?) else { continue };
                 let same = |theirs: &Said| {
                     theirs.shape == claim.shape
-                        && theirs.object.eq_ignore_ascii_case(&claim.object)
+                        && same_use(&theirs.object, &claim.object)
                         && !theirs.subject.eq_ignore_ascii_case(&claim.subject)
                 };
                 if let Some(theirs) = claims(&chunk.text).into_iter().find(same).filter(|_| other != node.id) {
@@ -205,6 +216,14 @@ impl Knowledge {
         }
         Ok(found)
     }
+}
+
+/// Whether two are about the same use, however it is put: "session caching" and "caching of sessions".
+fn same_use(one: &str, other: &str) -> bool {
+    const LONG: usize = 3;
+    let (ours, theirs) = (subject::of(one), subject::of(other));
+    let shared = ours.split(' ').filter(|word| word.len() >= LONG && theirs.split(' ').any(|other| other == *word));
+    !ours.is_empty() && ours == theirs || shared.count() >= 2
 }
 
 fn mismatch(node: NodeId, claim: &Said, why: &str) -> Conflict {
@@ -290,8 +309,11 @@ fn claim(sentence: &str) -> Option<Said> {
     if sentence.trim_end().ends_with('?') || hedged {
         return None;
     }
-    if let Some(uses) = pair("we", &["use", "used"]) {
-        let subject = name(Some(uses + 2))?;
+    // Of others than us it is said of many a thing that has no name of its own.
+    let named = |place: usize| words.get(place).is_some_and(|word| is_proper(word));
+    let by_us = pair("we", &["use", "used"]).map(|place| place + 1);
+    if let Some(uses) = by_us.or_else(|| at("uses").filter(|place| named(place + 1))) {
+        let subject = name(Some(uses + 1))?;
         let object =
             at("for").filter(|place| *place > uses).map(|place| words.get(place + 1..).unwrap_or_default().join(" "));
         return said(Shape::Uses, subject, object.as_deref().unwrap_or_default());
@@ -318,6 +340,11 @@ fn bare(word: &str) -> &str {
     const AROUND: &str = "`'\"“”,;:!?()[]{}*";
     let word = word.trim_start_matches(|letter: char| AROUND.contains(letter));
     word.trim_end_matches(|letter: char| letter == '.' || AROUND.contains(letter))
+}
+
+/// Written as names are and words are not: `Redis`, `sqlite3`, `node-cron`, `my_queue`.
+fn is_proper(word: &str) -> bool {
+    word.chars().any(|letter| letter.is_uppercase() || letter.is_ascii_digit() || "-_.:".contains(letter))
 }
 
 /// A name of something in code, and not a word such as "it".

@@ -14,6 +14,7 @@ mod temporal;
 
 use serde::Serialize;
 
+pub(crate) use self::context::LEAST_LIKE;
 pub use self::context::{Context, ContextItem};
 pub use self::reply::Reply;
 pub(crate) use self::reply::source_list;
@@ -22,6 +23,7 @@ use crate::search::Freshness;
 use crate::tables::{NodeId, Standing};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
+const SUPERSEDED: f32 = 0.1;
 /// What was said and not borne out.
 const UNVERIFIED: u8 = 20;
 
@@ -117,14 +119,32 @@ pub(crate) fn trust(chunk: &Chunk, now: i64, standing: Standing) -> u8 {
     }
 }
 
+/// What is left of a hit's score: something took its place, or it happened long ago. How old a document is
+/// does not tell whether it still holds, so that is shown and does not count.
+pub(crate) fn lasting(domain: Domain, time: i64, now: i64, superseded: bool) -> f32 {
+    match domain {
+        _ if superseded => SUPERSEDED,
+        Domain::History => faded(days(time, now)),
+        Domain::Code | Domain::Documents => 1.0,
+    }
+}
+
+fn days(time: i64, now: i64) -> f32 {
+    ((now - time).max(0) / DAY) as f32
+}
+
+fn faded(days: f32) -> f32 {
+    (1.0 - 0.8 * days / 180.0).max(0.2)
+}
+
 pub(crate) fn freshness(chunk: &Chunk, now: i64, changed: bool, standing: Standing) -> Freshness {
     if standing.superseded {
-        return Freshness { value: 0.1, warning: Some("superseded by something later") };
+        return Freshness { value: SUPERSEDED, warning: Some("superseded by something later") };
     }
     if changed {
         return Freshness { value: 0.5, warning: Some("changed since it was indexed") };
     }
-    let days = ((now - chunk.time).max(0) / DAY) as f32;
+    let days = days(chunk.time, now);
     match chunk.domain {
         Domain::Code => Freshness { value: 1.0, warning: None },
         Domain::Documents => Freshness {
@@ -132,7 +152,7 @@ pub(crate) fn freshness(chunk: &Chunk, now: i64, changed: bool, standing: Standi
             warning: (days > 180.0).then_some("not changed for half a year"),
         },
         Domain::History => Freshness {
-            value: (1.0 - 0.8 * days / 180.0).max(0.2),
+            value: faded(days),
             warning: if standing.doubted {
                 Some("not borne out by the code")
             } else {

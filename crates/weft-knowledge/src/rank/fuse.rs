@@ -16,6 +16,8 @@ pub struct Candidates {
     pub vector: Vec<(ChunkId, f32)>,
     pub names: Vec<(ChunkId, f32)>,
     pub graph: Vec<(ChunkId, f32)>,
+    /// What a text with all words of the question would score; nothing where that is not known.
+    pub whole: f32,
 }
 
 /// How much the best of each search counts.
@@ -55,7 +57,13 @@ pub struct Ranked {
     /// Between zero and one: one is the best of every search that was asked.
     pub score: f32,
     pub parts: Parts,
+    /// How like the question it is by itself, between zero and one, whatever else was found: the share of the
+    /// question's words that it has by their weight, how near its meaning lies, how well its name fits.
+    pub likeness: f32,
 }
+
+/// A meaning that is this far away is none.
+pub const LEAST_SIMILAR: f32 = 0.15;
 
 type PartOf = fn(&mut Parts) -> &mut f32;
 
@@ -77,10 +85,26 @@ pub fn fuse(candidates: &Candidates, weights: &Weights) -> Vec<Ranked> {
             *place = place.max(share * score);
         }
     }
-    let mut ranked: Vec<Ranked> =
-        found.into_iter().map(|(id, parts)| Ranked { id, score: parts.sum(), parts }).collect();
+    let likeness = likeness(candidates);
+    let ranked = found.into_iter().map(|(id, parts)| {
+        let likeness = likeness.get(&id).copied().unwrap_or_default();
+        Ranked { id, score: parts.sum(), parts, likeness }
+    });
+    let mut ranked: Vec<Ranked> = ranked.collect();
     ranked.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
     ranked
+}
+
+fn likeness(candidates: &Candidates) -> HashMap<ChunkId, f32> {
+    let Candidates { text, vector, names, whole, .. } = candidates;
+    let words = text.iter().filter(|_| *whole > 0.0).map(|(id, score)| (*id, score / whole));
+    let meanings = vector.iter().map(|(id, cosine)| (*id, (cosine - LEAST_SIMILAR) / (1.0 - LEAST_SIMILAR)));
+    let mut best: HashMap<ChunkId, f32> = HashMap::new();
+    for (id, like) in words.chain(meanings).chain(names.iter().copied()).filter(|(_, like)| like.is_finite()) {
+        let place = best.entry(id).or_default();
+        *place = place.max(like.min(1.0));
+    }
+    best
 }
 
 /// What counts as nothing in a list.

@@ -13,7 +13,7 @@
 
 mod fuse;
 
-pub use fuse::{Candidates, DEPTH, Parts, Ranked, Weights, fuse};
+pub use fuse::{Candidates, DEPTH, LEAST_SIMILAR, Parts, Ranked, Weights, fuse};
 
 #[cfg(test)]
 mod fuse_tests;

@@ -29,14 +29,31 @@ pub struct Hit {
     pub score: f32,
     /// What each search added to it.
     pub parts: Parts,
+    /// How like the question it is by itself, between zero and one; the score is beside the best hit's.
+    pub likeness: f32,
     pub snippet: String,
     /// From 0 to 100: code is what it says, a document may be wrong.
     pub trust: u8,
     pub freshness: Freshness,
     /// Borne out by the code, as code itself is.
     pub verified: bool,
+    /// What took its place: where that stands, or what the document says of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
     #[serde(skip)]
     pub(crate) id: ChunkId,
+    /// Of what its file or session held when this was read of it.
+    #[serde(skip)]
+    pub(crate) hash: Option<Vec<u8>>,
+}
+
+/// What is known of a chunk beside its text.
+pub(super) struct Judged {
+    pub trust: u8,
+    pub freshness: Freshness,
+    pub verified: bool,
+    pub superseded_by: Option<String>,
+    pub hash: Option<Vec<u8>>,
 }
 
 /// How much a hit can have aged.
@@ -50,9 +67,14 @@ pub struct Freshness {
 }
 
 impl Hit {
-    pub(super) fn new(chunk: Chunk, ranked: Ranked, question: &Question, judged: (u8, Freshness, bool)) -> Self {
+    /// What was read: the file or session, and the hash of what it held then.
+    pub(crate) fn read(&self) -> (String, Vec<u8>) {
+        (self.path.clone(), self.hash.clone().unwrap_or_default())
+    }
+
+    pub(super) fn new(chunk: Chunk, ranked: Ranked, question: &Question, judged: Judged) -> Self {
         let snippet = snippet(&chunk.text, &question.telling_words());
-        let (trust, freshness, verified) = judged;
+        let Judged { trust, freshness, verified, superseded_by, hash } = judged;
         Self {
             line: chunk.place.first_line(),
             end_line: chunk.place.last_line(),
@@ -65,11 +87,14 @@ impl Hit {
             context: chunk.context,
             score: ranked.score,
             parts: ranked.parts,
+            likeness: ranked.likeness,
             snippet,
             trust,
             freshness,
             verified,
+            superseded_by,
             id: chunk.id,
+            hash,
         }
     }
 }

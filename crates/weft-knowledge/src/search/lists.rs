@@ -18,7 +18,7 @@ pub struct Spot {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lists {
     pub words: Vec<Spot>,
-    /// Cosines; empty where no model knows meanings.
+    /// Cosines; empty where no model knows meanings, or the one elsewhere is out of reach.
     pub meaning: Vec<Spot>,
 }
 
@@ -30,8 +30,12 @@ impl Knowledge {
         let meaning = if self.without_model().is_some() {
             Vec::new()
         } else {
-            let vector = self.embedder.embed_query(text).map_err(|error| KnowledgeError::Model(error.to_string()))?;
-            self.vectors.search(&vector, None, most)
+            match self.embedder.embed_query(text) {
+                Ok(vector) => self.vectors.search(&vector, None, most),
+                // A model elsewhere may be out of reach; words are found all the same.
+                Err(_) if self.embedder.is_far() => Vec::new(),
+                Err(error) => return Err(KnowledgeError::Model(error.to_string())),
+            }
         };
         Ok(Lists { words: self.places(words)?, meaning: self.places(meaning)? })
     }

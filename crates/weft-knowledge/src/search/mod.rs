@@ -18,6 +18,7 @@ mod widen;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use self::hit::Judged;
 pub use self::hit::{Freshness, Hit};
 pub use self::lists::{Lists, Spot};
 use self::names::NameHits;
@@ -27,13 +28,10 @@ use crate::error::KnowledgeError;
 use crate::filter::Filter;
 use crate::judgement::{self, Verified};
 use crate::knowledge::Knowledge;
-use crate::rank::{self, Candidates, Weights};
+use crate::rank::{self, Candidates, LEAST_SIMILAR, Weights};
 use crate::search::question::Question;
 use crate::search::ranking::Ranking;
 use crate::tables::Symbol;
-
-/// A meaning that is this far away is none.
-const LEAST_SIMILAR: f32 = 0.15;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -50,6 +48,8 @@ pub struct Query {
 pub struct Answer {
     pub class: Class,
     pub hits: Vec<Hit>,
+    /// Why nothing was looked for by its meaning, where a model elsewhere could not be asked.
+    pub without_meaning: Option<String>,
 }
 
 /// What a question brought up, before it is ranked.
@@ -59,6 +59,14 @@ struct Found {
     exact: Vec<ChunkId>,
     /// Nothing was left out for want of room.
     is_all: bool,
+    without_meaning: Option<String>,
+}
+
+/// What is known of a hit's file.
+#[derive(Clone)]
+struct OfFile {
+    changed: bool,
+    hash: Option<Vec<u8>>,
 }
 
 impl Knowledge {
@@ -85,7 +93,8 @@ impl Knowledge {
             let hits = self.best(&mut candidates, question, query, weights)?;
             // One thing may be found by many chunks: then there is more to find behind them.
             if hits.len() >= query.limit || candidates.is_all {
-                return Ok(Answer { class: question.class, hits });
+                let without_meaning = candidates.without_meaning;
+                return Ok(Answer { class: question.class, hits, without_meaning });
             }
             depth = depth.saturating_mul(8);
         }
@@ -107,10 +116,10 @@ impl Knowledge {
             }
         }
         let wants_tests = query.filter.kinds.contains(&Kind::Test) || question.about_tests;
-        let mut ranking = Ranking::new(ranked, std::mem::take(&mut found.exact), wants_tests);
+        let mut ranking = Ranking::new(ranked, std::mem::take(&mut found.exact), wants_tests, query.now);
         let mut hits = Vec::new();
         let mut nodes = HashSet::new();
-        let mut disk = HashMap::new();
+        let mut files = HashMap::new();
         while hits.len() < query.limit
             && let Some((ranked, brief)) = ranking.next(&self.tables)?
         {
@@ -118,7 +127,7 @@ impl Knowledge {
                 continue;
             }
             let Some(chunk) = self.tables.chunk(ranked.id)? else { continue };
-            let Some(judged) = self.judged(&chunk, query.now, &mut disk)? else { continue };
+            let Some(judged) = self.judged(&chunk, query.now, &mut files)? else { continue };
             ranking.took(&brief);
             hits.push(Hit::new(chunk, ranked, question, judged));
         }
@@ -128,10 +137,10 @@ impl Knowledge {
     /// What words, meaning and names find, each up to a depth.
     fn candidates(&self, question: &Question, filter: &Filter, depth: usize) -> Result<Found, KnowledgeError> {
         let (text, vectors) = (&self.text, &self.vectors);
-        let vector = match self.embedder.embed_query(&question.words) {
-            Ok(vector) => vector,
+        let (vector, without_meaning) = match self.embedder.embed_query(&question.words) {
+            Ok(vector) => (vector, None),
             // A model elsewhere may be out of reach; words and names are found all the same.
-            Err(_) if self.embedder.is_far() => Vec::new(),
+            Err(error) if self.embedder.is_far() => (Vec::new(), Some(format!("Found by words alone: {error}"))),
             Err(error) => return Err(KnowledgeError::Model(error.to_string())),
         };
         let allowed = if filter.is_empty() {
@@ -140,21 +149,26 @@ impl Knowledge {
             Some(text.matching(filter).map_err(|error| KnowledgeError::Text(error.to_string()))?)
         };
         // Words and meaning are looked for side by side, names in between.
+        let search = || {
+            let asked = text.asked(&question.words)?;
+            Ok((text.search_words(&asked.words, filter, depth)?, asked.whole))
+        };
         let (found, names, mut similar) = std::thread::scope(|scope| {
-            let words = scope.spawn(|| text.search(&question.words, filter, depth));
+            let words = scope.spawn(search);
             let names = self.name_hits(question, filter);
             let similar = vectors.search(&vector, allowed.as_ref(), depth);
-            let found = words.join().unwrap_or_else(|_| text.search(&question.words, filter, depth));
+            let found = words.join().unwrap_or_else(|_| search());
             (found, names, similar)
         });
-        let text = found.map_err(|error| KnowledgeError::Text(error.to_string()))?;
+        let (text, whole) = found.map_err(|error: crate::text::TextError| KnowledgeError::Text(error.to_string()))?;
         // Within a filter everything counts: what there is must be found.
         if allowed.is_none() {
             similar.retain(|(_, score)| *score > LEAST_SIMILAR);
         }
         let is_all = text.len() < depth && similar.len() < depth;
         let NameHits { hits: names, first: exact } = names?;
-        Ok(Found { candidates: Candidates { text, vector: similar, names, graph: Vec::new() }, exact, is_all })
+        let candidates = Candidates { text, vector: similar, names, graph: Vec::new(), whole };
+        Ok(Found { candidates, exact, is_all, without_meaning })
     }
 
     /// Symbols whose text is about the same, best first, each with how near it is.
@@ -190,29 +204,39 @@ impl Knowledge {
         &self,
         chunk: &Chunk,
         now: i64,
-        disk: &mut HashMap<String, Option<bool>>,
-    ) -> Result<Option<(u8, Freshness, bool)>, KnowledgeError> {
-        let changed = match disk.get(&chunk.path) {
-            _ if chunk.domain == Domain::History => Some(false),
-            Some(changed) => *changed,
+        files: &mut HashMap<String, Option<OfFile>>,
+    ) -> Result<Option<Judged>, KnowledgeError> {
+        let file = match files.get(&chunk.path) {
+            Some(file) => file.clone(),
             None => {
-                let changed = self.changed_on_disk(&chunk.path)?;
-                disk.insert(chunk.path.clone(), changed);
-                changed
+                let file = self.of_file(chunk)?;
+                files.insert(chunk.path.clone(), file.clone());
+                file
             }
         };
-        let Some(changed) = changed else { return Ok(None) };
+        let Some(OfFile { changed, hash }) = file else { return Ok(None) };
+        // Looked up last: a chunk whose file was taken in anew since it was read is not there any more, so
+        // the hash is never newer than the text.
         let Some(standing) = self.tables.standing(chunk.id)? else { return Ok(None) };
         let verified = chunk.domain == Domain::Code || standing.verified != Verified::No;
         let freshness = judgement::freshness(chunk, now, changed, standing);
-        Ok(Some((judgement::trust(chunk, now, standing), freshness, verified)))
+        let superseded_by = if standing.superseded { self.tables.superseded_by(chunk.id)? } else { None };
+        Ok(Some(Judged { trust: judgement::trust(chunk, now, standing), freshness, verified, superseded_by, hash }))
     }
 
-    /// Whether a file was changed since it was taken in; nothing if it is gone.
-    fn changed_on_disk(&self, path: &str) -> Result<Option<bool>, KnowledgeError> {
-        let Some(found) = crate::find::look(&self.root, &self.root.join(Path::new(path))) else { return Ok(None) };
-        let known = self.tables.file(path)?;
-        Ok(Some(known.is_none_or(|known| known.size != found.size || known.modified != found.modified)))
+    /// The file of a chunk as it was taken in, beside what it is now; nothing if it is gone. What happened
+    /// is in no file and does not change.
+    fn of_file(&self, chunk: &Chunk) -> Result<Option<OfFile>, KnowledgeError> {
+        let known = self.tables.file(&chunk.path)?;
+        if chunk.domain == Domain::History {
+            return Ok(Some(OfFile { changed: false, hash: known.and_then(|known| known.hash) }));
+        }
+        let found = crate::find::look(&self.root, &self.root.join(Path::new(&chunk.path)));
+        Ok(found.map(|found| {
+            let changed =
+                known.as_ref().is_none_or(|known| known.size != found.size || known.modified != found.modified);
+            OfFile { changed, hash: known.and_then(|known| known.hash) }
+        }))
     }
 }
 

@@ -5,8 +5,9 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 
 use super::is_test;
-use crate::chunk::{ChunkId, Kind};
+use crate::chunk::{ChunkId, Domain, Kind};
 use crate::error::KnowledgeError;
+use crate::judgement;
 use crate::rank::{Parts, Ranked};
 use crate::tables::{Brief, Tables};
 
@@ -21,6 +22,7 @@ pub(super) struct Ranking {
     first: VecDeque<Ranked>,
     rest: BinaryHeap<Candidate>,
     wants_tests: bool,
+    now: i64,
     /// How many hits each file has had.
     shown: HashMap<String, i32>,
 }
@@ -33,18 +35,18 @@ struct Candidate {
 }
 
 impl Ranking {
-    pub fn new(ranked: Vec<Ranked>, exact: Vec<ChunkId>, wants_tests: bool) -> Self {
+    pub fn new(ranked: Vec<Ranked>, exact: Vec<ChunkId>, wants_tests: bool, now: i64) -> Self {
         let named: HashSet<ChunkId> = exact.iter().copied().collect();
         let parts: HashMap<ChunkId, Parts> =
             ranked.iter().filter(|ranked| named.contains(&ranked.id)).map(|ranked| (ranked.id, ranked.parts)).collect();
         let first = exact.into_iter().map(|id| {
             let mut parts = parts.get(&id).copied().unwrap_or_default();
             parts.name = 1.0;
-            Ranked { id, score: 1.0, parts }
+            Ranked { id, score: 1.0, parts, likeness: 1.0 }
         });
         let rest = ranked.into_iter().filter(|ranked| !named.contains(&ranked.id));
         let rest = rest.map(|ranked| Candidate { ranked, judged: None });
-        Self { first: first.collect(), rest: rest.collect(), wants_tests, shown: HashMap::new() }
+        Self { first: first.collect(), rest: rest.collect(), wants_tests, now, shown: HashMap::new() }
     }
 
     /// The best of what is left.
@@ -59,7 +61,7 @@ impl Ranking {
                 Some((brief, before)) => (brief, before, 1.0),
                 None => {
                     let Some(brief) = tables.brief(ranked.id)? else { continue };
-                    let share = self.share(&brief);
+                    let share = self.share(&brief) * self.lasting(&brief, tables)?;
                     (brief, 0, share)
                 }
             };
@@ -78,6 +80,11 @@ impl Ranking {
     /// One of them was taken as a hit.
     pub fn took(&mut self, brief: &Brief) {
         *self.shown.entry(brief.path.clone()).or_default() += 1;
+    }
+
+    fn lasting(&self, brief: &Brief, tables: &Tables) -> Result<f32, KnowledgeError> {
+        let superseded = brief.domain != Domain::Code && tables.is_superseded(brief.id)?;
+        Ok(judgement::lasting(brief.domain, brief.time, self.now, superseded))
     }
 
     fn share(&self, brief: &Brief) -> f32 {

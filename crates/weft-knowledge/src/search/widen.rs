@@ -50,7 +50,7 @@ impl Knowledge {
                 *counts.entry(word).or_default() += hit.score * (times as f32).sqrt();
             }
         }
-        let asked = self.text.asked(&question.words).map_err(failed)?;
+        let asked = self.text.asked(&question.words).map_err(failed)?.words;
         counts.retain(|word, _| !asked.iter().any(|(known, _)| known == word));
         let mut telling = self.text.weighed(counts).map_err(failed)?;
         telling.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));

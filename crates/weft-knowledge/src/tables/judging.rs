@@ -27,14 +27,41 @@ pub(crate) struct Kept<'a> {
     pub conflicts: &'a [Conflict],
 }
 
+/// Whether something took a node's place: its document says so, or the same was decided again later.
+const SUPERSEDED: &str = "(SELECT d.warning IS NOT NULL FROM nodes d WHERE d.id = (SELECT min(id) FROM nodes WHERE file = n.file)) \
+     OR (n.kind IN (?2, ?3) AND EXISTS (SELECT 1 FROM nodes later WHERE later.name = n.name COLLATE NOCASE \
+         AND later.kind = n.kind AND later.time > n.time))";
+
 impl Tables {
+    pub fn is_superseded(&self, chunk: ChunkId) -> Result<bool> {
+        let sql = format!("SELECT {SUPERSEDED} FROM chunks c JOIN nodes n ON n.id = c.node WHERE c.id = ?1");
+        let stating = params![signed(chunk.0), Kind::Decision.number(), Kind::Pattern.number()];
+        let found = self.connection.prepare_cached(&sql)?.query_row(stating, |row| row.get(0)).optional()?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// What took a node's place: where that stands, or what its document says of it.
+    pub fn superseded_by(&self, chunk: ChunkId) -> Result<Option<String>> {
+        let sql = "SELECT f.path || ':' || later.first FROM chunks c JOIN nodes n ON n.id = c.node \
+                   JOIN nodes later ON later.name = n.name COLLATE NOCASE AND later.kind = n.kind AND later.time > n.time \
+                   JOIN files f ON f.id = later.file WHERE c.id = ?1 AND n.kind IN (?2, ?3) \
+                   ORDER BY later.time DESC LIMIT 1";
+        let stating = params![signed(chunk.0), Kind::Decision.number(), Kind::Pattern.number()];
+        let later = self.connection.prepare_cached(sql)?.query_row(stating, |row| row.get(0)).optional()?;
+        if later.is_some() {
+            return Ok(later);
+        }
+        let sql = "SELECT d.warning FROM chunks c JOIN nodes n ON n.id = c.node JOIN nodes d \
+                   ON d.id = (SELECT min(id) FROM nodes WHERE file = n.file) WHERE c.id = ?1";
+        Ok(self.connection.prepare_cached(sql)?.query_row([signed(chunk.0)], |row| row.get(0)).optional()?.flatten())
+    }
+
     pub fn standing(&self, chunk: ChunkId) -> Result<Option<Standing>> {
-        let sql = "SELECT n.confidence, n.verified, n.warning IS NOT NULL AND n.parent IS NOT NULL, \
-                   (SELECT d.warning IS NOT NULL FROM nodes d WHERE d.id = (SELECT min(id) FROM nodes WHERE file = n.file)) \
-                   OR (n.kind IN (?2, ?3) AND EXISTS (SELECT 1 FROM nodes later WHERE later.name = n.name COLLATE NOCASE \
-                       AND later.kind = n.kind AND later.time > n.time)) \
-                   FROM chunks c JOIN nodes n ON n.id = c.node WHERE c.id = ?1";
-        let mut query = self.connection.prepare_cached(sql)?;
+        let sql = format!(
+            "SELECT n.confidence, n.verified, n.warning IS NOT NULL AND n.parent IS NOT NULL, {SUPERSEDED} \
+             FROM chunks c JOIN nodes n ON n.id = c.node WHERE c.id = ?1"
+        );
+        let mut query = self.connection.prepare_cached(&sql)?;
         let standing =
             query.query_row(params![signed(chunk.0), Kind::Decision.number(), Kind::Pattern.number()], |row| {
                 Ok(Standing {
@@ -45,6 +72,38 @@ impl Tables {
                 })
             });
         Ok(standing.optional()?)
+    }
+
+    /// Changes whenever code comes, goes or is another.
+    pub fn code_mark(&self) -> Result<String> {
+        let sql = "SELECT count(*) || ' ' || total(modified) || ' ' || total(size) || ' ' || coalesce(max(id), 0) \
+                   FROM files WHERE domain = ?1 AND hash IS NOT NULL";
+        Ok(self.connection.prepare_cached(sql)?.query_row([Domain::Code.number()], |row| row.get(0))?)
+    }
+
+    /// The code that everything said was last held against.
+    pub fn judged_mark(&self) -> Result<Option<String>> {
+        self.noted("judged")
+    }
+
+    pub fn set_judged_mark(&self, mark: &str) -> Result<()> {
+        self.note("judged", mark)
+    }
+
+    /// What was said in sessions and could be held against the code.
+    pub fn claiming(&self) -> Result<Vec<NodeId>> {
+        let sql = "SELECT n.id FROM nodes n JOIN files f ON f.id = n.file WHERE f.domain = ?1 \
+                   AND (n.warning IS NOT NULL OR n.id IN (SELECT node FROM provenance) \
+                        OR n.id IN (SELECT one FROM conflicts))";
+        let mut query = self.connection.prepare_cached(sql)?;
+        let rows = query.query_map([Domain::History.number()], |row| row.get(0).map(NodeId))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Notes how far a session was taken in, once it is judged as well.
+    pub fn set_session_mark(&self, path: &str, mark: &[u8]) -> Result<()> {
+        self.connection.prepare_cached("UPDATE files SET hash = ?2 WHERE path = ?1")?.execute(params![path, mark])?;
+        Ok(())
     }
 
     pub fn has_code(&self) -> Result<bool> {
@@ -64,6 +123,16 @@ impl Tables {
             let values =
                 params![kept.node.0, from.domain.number(), from.claim, from.path, from.line, from.confidence, now];
             change.prepare_cached(sql)?.execute(values)?;
+        }
+        // What the code bears out by now is no conflict any more.
+        let sql = "SELECT id, mark FROM conflicts WHERE one = ?1 AND kind = ?2";
+        let of_node = params![kept.node.0, ConflictKind::Mismatch.number()];
+        let mut query = change.prepare_cached(sql)?;
+        let known = query.query_map(of_node, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
+        let known: Vec<(i64, String)> = known.collect::<rusqlite::Result<_>>()?;
+        drop(query);
+        for (id, _) in known.iter().filter(|(_, mark)| !kept.conflicts.iter().any(|one| one.mark == *mark)) {
+            change.prepare_cached("DELETE FROM conflicts WHERE id = ?1")?.execute([id])?;
         }
         for conflict in kept.conflicts {
             add_conflict(&change, conflict, now)?;

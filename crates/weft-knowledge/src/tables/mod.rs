@@ -178,25 +178,30 @@ impl Tables {
 
     /// The version of the reader that took in all files; none before that was done once.
     pub fn reader(&self) -> Result<Option<u32>> {
-        let sql = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'reader'";
-        Ok(self.connection.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?)
+        Ok(self.noted("reader")?.and_then(|reader| reader.parse().ok()))
     }
 
     pub fn set_reader(&self, reader: u32) -> Result<()> {
-        let sql = "INSERT OR REPLACE INTO meta (key, value) VALUES ('reader', ?1)";
-        self.connection.prepare_cached(sql)?.execute([reader.to_string()])?;
-        Ok(())
+        self.note("reader", &reader.to_string())
     }
 
     /// The commit that the repository stood at when its commits were read.
     pub fn commits_mark(&self) -> Result<Option<String>> {
-        let sql = "SELECT value FROM meta WHERE key = 'commits'";
-        Ok(self.connection.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?)
+        self.noted("commits")
     }
 
     pub fn set_commits_mark(&self, mark: &str) -> Result<()> {
-        let sql = "INSERT OR REPLACE INTO meta (key, value) VALUES ('commits', ?1)";
-        self.connection.prepare_cached(sql)?.execute([mark])?;
+        self.note("commits", mark)
+    }
+
+    pub(super) fn noted(&self, key: &str) -> Result<Option<String>> {
+        let sql = "SELECT CAST(value AS TEXT) FROM meta WHERE key = ?1";
+        Ok(self.connection.prepare_cached(sql)?.query_row([key], |row| row.get(0)).optional()?)
+    }
+
+    pub(super) fn note(&self, key: &str, value: &str) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)";
+        self.connection.prepare_cached(sql)?.execute([key, value])?;
         Ok(())
     }
 

@@ -13,7 +13,8 @@ use tantivy::directory::{
     WatchHandle, WritePtr,
 };
 
-/// The list of files that tantivy may remove. Losing a change of it loses no words.
+/// The list of files that tantivy may remove. Losing a change of it loses no words, so it is not waited for:
+/// after a power cut it may be empty, and is made anew from what is there.
 const LIST: &str = ".managed.json";
 
 /// Files that are waited for at the same time.
@@ -30,6 +31,7 @@ pub struct TextDirectory {
 impl TextDirectory {
     pub fn open(folder: &Path) -> Result<Self, OpenDirectoryError> {
         let mapped = MmapDirectory::open(folder)?;
+        mend_list(folder).map_err(|error| OpenDirectoryError::wrap_io_error(error, folder.to_owned()))?;
         Ok(Self { mapped, folder: folder.to_owned(), closed: Arc::default() })
     }
 }
@@ -64,9 +66,7 @@ impl Directory for TextDirectory {
         if path != Path::new(LIST) {
             return self.mapped.atomic_write(path, data);
         }
-        let new = self.folder.join(format!("{LIST}.new"));
-        std::fs::write(&new, data)?;
-        std::fs::rename(&new, self.folder.join(path))
+        put(&self.folder, data)
     }
 
     /// Called before each commit names its files.
@@ -90,6 +90,30 @@ impl Directory for TextDirectory {
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
         self.mapped.watch(callback)
     }
+}
+
+/// Writes the list of files anew where it cannot be read. What is in it and belongs to no commit, tantivy
+/// removes.
+fn mend_list(folder: &Path) -> io::Result<()> {
+    let list = folder.join(LIST);
+    let is_sound = |bytes: &[u8]| serde_json::from_slice::<Vec<String>>(bytes).is_ok();
+    match std::fs::read(&list) {
+        Ok(bytes) if is_sound(&bytes) => return Ok(()),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    }
+    let names = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    let names: Vec<String> = names.collect::<io::Result<_>>()?;
+    let names: Vec<&String> = names.iter().filter(|name| !name.starts_with('.')).collect();
+    put(folder, &serde_json::to_vec(&names).map_err(io::Error::other)?)
+}
+
+/// Puts the list in its place, whole.
+fn put(folder: &Path, data: &[u8]) -> io::Result<()> {
+    let new = folder.join(format!("{LIST}.new"));
+    std::fs::write(&new, data)?;
+    std::fs::rename(&new, folder.join(LIST))
 }
 
 struct Written {

@@ -21,8 +21,9 @@ use super::words::{WordTokenizer, prepared, query_words};
 use crate::vector::IdSet;
 use crate::{Chunk, ChunkId, Filter};
 
-/// The first word of a commit's note. Another one means that words were made in another way.
-const FORMAT: &str = "weft-text-3";
+/// The first word of a commit's note, with a number. Another one means that words were made in another way.
+const FORMAT: &str = "weft-text-";
+const VERSION: u32 = 3;
 /// The least that tantivy takes for one writing thread.
 const WRITER_BYTES: usize = 15_000_000;
 /// For many chunks at once: what is written in one go is one segment, and each segment of an index is
@@ -38,6 +39,16 @@ const FEW: f32 = 100.0;
 const NEAR_SHARE: f32 = 0.5;
 /// Words of a question beyond this many are left out: a pasted page is no question.
 const MOST_WORDS: usize = 64;
+
+/// The words of a question that are looked for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AskedWords {
+    /// Each with its weight.
+    pub words: Vec<(String, f32)>,
+    /// About what a chunk scores that has all of them once, those that no chunk has too: what a score means
+    /// beside it does not depend on what else was found.
+    pub whole: f32,
+}
 
 /// The full text of one workspace. Searches see the last commit that [`TextIndex::refresh`] found.
 pub struct TextIndex {
@@ -64,10 +75,12 @@ impl TextIndex {
         index.tokenizers().register(WORDS, TextAnalyzer::from(WordTokenizer));
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let index = Self { index, reader, fields };
-        if index.note()?.is_some_and(|note| !note.starts_with(FORMAT)) {
-            return Err(TextError::OtherFormat);
+        let version = |note: &str| note.split(' ').next()?.strip_prefix(FORMAT)?.parse::<u32>().ok();
+        match index.note()?.map(|note| version(&note)) {
+            None | Some(Some(VERSION)) => Ok(index),
+            Some(Some(found)) if found > VERSION => Err(TextError::Newer { found, known: VERSION }),
+            Some(_) => Err(TextError::OtherFormat),
         }
-        Ok(index)
     }
 
     /// The mark of the last commit; none if there was none.
@@ -109,11 +122,11 @@ impl TextIndex {
 
     /// The chunks that hold words of the question and pass the filter, best first.
     pub fn search(&self, query: &str, filter: &Filter, limit: usize) -> Result<Vec<(ChunkId, f32)>, TextError> {
-        self.search_words(&self.asked(query)?, filter, limit)
+        self.search_words(&self.asked(query)?.words, filter, limit)
     }
 
-    /// The words of a question that are looked for, each with its weight.
-    pub fn asked(&self, query: &str) -> Result<Vec<(String, f32)>, TextError> {
+    /// The words of a question that are looked for.
+    pub fn asked(&self, query: &str) -> Result<AskedWords, TextError> {
         let words = query_words(query).into_iter().take(MOST_WORDS).map(|(word, times)| (word, times as f32));
         self.telling(words.collect())
     }
@@ -121,21 +134,27 @@ impl TextIndex {
     /// The words of a question that are worth looking for. One that every other chunk has tells nothing,
     /// unless there is no better one; one that no chunk has was mistyped, so the nearest that there are
     /// count half.
-    fn telling(&self, words: Vec<(String, f32)>) -> Result<Vec<(String, f32)>, TextError> {
+    fn telling(&self, words: Vec<(String, f32)>) -> Result<AskedWords, TextError> {
         let searcher = self.reader.searcher();
-        let most = (searcher.num_docs() as f32 * COMMON_SHARE).max(FEW);
-        let (mut telling, mut common) = (Vec::new(), Vec::new());
+        let all = searcher.num_docs() as f32;
+        let most = (all * COMMON_SHARE).max(FEW);
+        // As BM25 has it.
+        let rarity = |chunks: u64| (1.0 + (all - chunks as f32 + 0.5) / (chunks as f32 + 0.5)).ln();
+        let (mut telling, mut common) = (AskedWords::default(), AskedWords::default());
         for (word, weight) in words {
-            match searcher.doc_freq(&Term::from_field_text(self.fields.words, &word))? {
-                0 => {
-                    let near = nearest_words(&searcher, self.fields.words, &word)?;
-                    telling.extend(near.into_iter().map(|near| (near, weight * NEAR_SHARE)));
-                }
-                chunks if chunks as f32 > most => common.push((word, weight)),
-                _ => telling.push((word, weight)),
+            let chunks = searcher.doc_freq(&Term::from_field_text(self.fields.words, &word))?;
+            let words = if chunks as f32 > most { &mut common } else { &mut telling };
+            // A word that is nowhere counts like one that stands in one place: of a few texts nearly all words
+            // are rare, and those that are there would count for nothing beside it.
+            words.whole += weight * rarity(chunks.max(1));
+            if chunks > 0 {
+                words.words.push((word, weight));
+                continue;
             }
+            let near = nearest_words(&searcher, self.fields.words, &word)?;
+            words.words.extend(near.into_iter().map(|near| (near, weight * NEAR_SHARE)));
         }
-        Ok(if telling.is_empty() { common } else { telling })
+        Ok(if telling.words.is_empty() { common } else { telling })
     }
 
     /// Words by how much they tell: those that few chunks have count more, those that every other one has
@@ -226,7 +245,7 @@ impl TextWriter<'_> {
     /// Makes the changes durable under a mark and visible to searches of this index.
     pub fn commit(&mut self, mark: u64) -> Result<(), TextError> {
         let mut commit = self.writer.prepare_commit()?;
-        commit.set_payload(&format!("{FORMAT} {mark}"));
+        commit.set_payload(&format!("{FORMAT}{VERSION} {mark}"));
         commit.commit()?;
         self.index.refresh()
     }

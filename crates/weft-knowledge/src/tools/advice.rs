@@ -40,7 +40,7 @@ pub(super) fn find_papers(view: &View<'_>, input: &Value) -> Answered {
     let since = year.map(|year| (year.saturating_sub(1970) as f64 * YEAR_MS) as i64);
     let papers = Filter { domains: vec![Domain::History], kinds: vec![Kind::Paper], since, ..Filter::default() };
     let mut found = view.past_hits(text, papers, most)?;
-    let documents = Filter { domains: vec![Domain::Documents], since, ..view.filter(&Value::Null) };
+    let documents = Filter { domains: vec![Domain::Documents], since, ..view.within("") };
     found.extend(view.hits_for(text, documents, most)?);
     found.sort_by(|one, other| other.score.total_cmp(&one.score));
     found.truncate(most);
@@ -80,7 +80,7 @@ pub(super) fn compare_approaches(view: &View<'_>, input: &Value) -> Answered {
 pub(super) fn synthesize_with_codebase(view: &View<'_>, input: &Value) -> Answered {
     let topic = word(input, "topic").unwrap_or_default();
     let told = documents(view, topic, FEW)?;
-    let code = Filter { domains: vec![Domain::Code], ..view.filter(&Value::Null) };
+    let code = Filter { domains: vec![Domain::Code], ..view.within("") };
     let code = view.hits_for(topic, code, FEW)?;
     let mut parts = vec![format!("Documents:\n{}", listed(&told)), format!("Code:\n{}", listed(&code))];
     if flag(input, "show_gaps") {
@@ -110,6 +110,6 @@ pub(super) fn get_history_for_academic(view: &View<'_>, input: &Value) -> Answer
 }
 
 fn documents(view: &View<'_>, text: &str, most: usize) -> Result<Vec<Hit>, KnowledgeError> {
-    let filter = Filter { domains: vec![Domain::Documents], ..view.filter(&Value::Null) };
+    let filter = Filter { domains: vec![Domain::Documents], ..view.within("") };
     view.hits_for(text, filter, most)
 }

@@ -22,14 +22,14 @@ const LONGEST_SOURCE: u32 = 200;
 const MOST_SEEN: usize = 200;
 
 pub(super) fn search_code(view: &View<'_>, input: &Value) -> Answered {
-    let mut filter = view.filter(input);
+    let mut filter = view.filter(input)?;
     filter.domains = vec![Domain::Code];
     filter.kinds = kinds(input, "symbol_type");
     Ok(listed(&view.hits(input, filter)?))
 }
 
 pub(super) fn search_documents(view: &View<'_>, input: &Value) -> Answered {
-    let mut filter = view.filter(input);
+    let mut filter = view.filter(input)?;
     filter.domains = vec![Domain::Documents];
     Ok(listed(&view.hits(input, filter)?))
 }
@@ -38,6 +38,7 @@ pub(super) fn get_symbol(view: &View<'_>, input: &Value) -> Answered {
     let mut said = Vec::new();
     for symbol in meant(view, input, "symbol_id")?.iter().take(MOST_MEANT) {
         let Some(path) = view.shown(&symbol.path) else { continue };
+        view.tells_of(&symbol.path)?;
         let mut text = head(symbol, path);
         if !symbol.signature.is_empty() {
             text.push_str(&format!("\n  {}", symbol.signature));
@@ -86,7 +87,7 @@ fn linked(view: &View<'_>, input: &Value, direction: Direction, none: &str) -> A
 
 pub(super) fn find_similar_symbols(view: &View<'_>, input: &Value) -> Answered {
     let Some(symbol) = meant(view, input, "symbol_id")?.into_iter().next() else { return Ok(or_nothing(Vec::new())) };
-    let mut filter = view.filter(&Value::Null);
+    let mut filter = view.within("");
     filter.domains = vec![Domain::Code];
     if flag(input, "same_type_only") {
         filter.kinds = vec![symbol.kind];
@@ -130,7 +131,7 @@ pub(super) fn get_history_for_code(view: &View<'_>, input: &Value) -> Answered {
 pub(super) fn smart_search(view: &View<'_>, input: &Value) -> Answered {
     const USUAL_BUDGET: usize = 2_000;
     let text = word(input, "query").unwrap_or_default().to_owned();
-    let query = Query { text, filter: view.filter(input), limit: limit(input), now: view.now };
+    let query = Query { text, filter: view.filter(input)?, limit: limit(input), now: view.now };
     let seen = words(input, "seen", MOST_SEEN).iter().filter_map(|told| view.known_place(told)).collect();
     let mut context = view.knowledge.context_beside(&query, count(input, "token_budget", USUAL_BUDGET), &seen)?;
     view.keep_to_readable(&mut context);
@@ -158,12 +159,15 @@ pub(super) fn smart_search(view: &View<'_>, input: &Value) -> Answered {
 
 pub(super) fn ask_knowledge(view: &View<'_>, input: &Value) -> Answered {
     const USUAL_BUDGET: usize = 4_000;
+    // What is asked of a part is not the answer for all of it, nor the other way round.
+    let part = ["path", "since", "until", "language"].iter().any(|name| word(input, name).is_some());
+    let sure = input.get("confidence").and_then(Value::as_f64).map(|sure| sure as f32);
     let asked = Asked {
         question: word(input, "query").unwrap_or_default().to_owned(),
         intent: word(input, "intent").and_then(Intent::from_word),
-        subject: word(input, "subject").map(str::to_owned),
-        confidence: input.get("confidence").and_then(Value::as_f64).map(|sure| sure as f32),
-        filter: view.filter(input),
+        subject: view.subject(input),
+        confidence: if part { Some(0.0) } else { sure },
+        filter: view.filter(input)?,
         budget: count(input, "token_budget", USUAL_BUDGET),
         now: view.now,
     };
@@ -191,11 +195,12 @@ pub(super) fn ask_knowledge(view: &View<'_>, input: &Value) -> Answered {
             found.context.items.iter().map(|item| prompt::place_line(&item.hit)).collect::<Vec<_>>().join("\n")
         }
         Origin::Index if before == found.context.items.len() => prompt::sources(&found.context),
+        _ if part => prompt::prompt(&found.context, &asked.question),
         Origin::Kept | Origin::Index | Origin::Model | Origin::Nothing => format!(
             "{}\n\n[Work out the answer; `keep_answer` keeps it: intent {}, subject `{}`.]",
             prompt::prompt(&found.context, &asked.question),
             found.intent,
-            found.subject
+            word(input, "subject").unwrap_or(&asked.question)
         ),
     })
 }
@@ -218,7 +223,7 @@ pub(super) fn list_conflicts(view: &View<'_>, _: &Value) -> Answered {
 }
 
 pub(super) fn assess_codebase_health(view: &View<'_>, input: &Value) -> Answered {
-    let scope = view.filter(&serde_json::json!({"path": word(input, "scope")})).path_prefix;
+    let scope = view.within(word(input, "scope").unwrap_or_default()).path_prefix;
     let mut lines = Vec::new();
     for health in view.knowledge.health(scope.as_deref())? {
         lines.push(health_line(view, &health));
@@ -304,7 +309,8 @@ pub(super) fn neighbour(one: &Neighbour) -> String {
 pub(super) fn listed(hits: &[Hit]) -> String {
     let lines = hits.iter().map(|hit| {
         let id = hit.paragraph.as_ref().map(|id| format!(" [{id}]")).unwrap_or_default();
-        let warning = hit.freshness.warning.map(|warning| format!("  ({warning})")).unwrap_or_default();
+        let by = hit.superseded_by.as_ref().map(|by| format!(": {by}")).unwrap_or_default();
+        let warning = hit.freshness.warning.map(|warning| format!("  ({warning}{by})")).unwrap_or_default();
         let snippet: String = hit.snippet.lines().map(|line| format!("\n    {line}")).collect();
         let name = named(&hit.context, &hit.name);
         format!("{}:{}{id}  {}  {name}  {:.2}{warning}{snippet}", hit.path, hit.line, hit.kind, hit.score)

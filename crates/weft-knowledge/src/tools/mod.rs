@@ -9,6 +9,7 @@ mod keep;
 mod note;
 mod papers;
 mod past;
+mod told;
 mod update;
 mod view;
 
@@ -21,6 +22,7 @@ use weft_tool::{Context, Finished, Need, Permit, Policy, Tool};
 
 use self::keep::KeepTool;
 use self::note::NoteTool;
+use self::told::Told;
 use self::update::UpdateTool;
 use self::view::View;
 use crate::code::words::in_one_line;
@@ -46,8 +48,10 @@ struct Offer {
 /// All tools, to be had on request.
 pub fn tools(shelf: &Arc<Shelf>) -> Vec<Arc<dyn Tool>> {
     let update = Arc::new(UpdateTool { shelf: Arc::clone(shelf) }) as Arc<dyn Tool>;
-    let offered = |index| Arc::new(KnowledgeTool { shelf: Arc::clone(shelf), index }) as Arc<dyn Tool>;
-    let keep = Arc::new(KeepTool { shelf: Arc::clone(shelf) }) as Arc<dyn Tool>;
+    let told = Arc::new(Told::default());
+    let offered =
+        |index| Arc::new(KnowledgeTool { shelf: Arc::clone(shelf), told: Arc::clone(&told), index }) as Arc<dyn Tool>;
+    let keep = Arc::new(KeepTool { shelf: Arc::clone(shelf), told: Arc::clone(&told) }) as Arc<dyn Tool>;
     let note = Arc::new(NoteTool { shelf: Arc::clone(shelf) }) as Arc<dyn Tool>;
     (0..OFFERS.len()).map(offered).chain([update, keep, note]).collect()
 }
@@ -59,6 +63,7 @@ pub fn is_tool(name: &str) -> bool {
 
 struct KnowledgeTool {
     shelf: Arc<Shelf>,
+    told: Arc<Told>,
     index: usize,
 }
 
@@ -75,6 +80,11 @@ fn text() -> Value {
 
 fn number() -> Value {
     json!({"type": "integer"})
+}
+
+/// A time; beside it, the other end needs no words.
+fn when() -> Value {
+    json!({"type": "string", "description": "7d, 2026-01-31 or 2026-01-31T18:00:00Z"})
 }
 
 fn offers() -> Vec<Offer> {
@@ -95,6 +105,7 @@ fn searches() -> Vec<Offer> {
             schema: schema(
                 &["query"],
                 json!({"query": text(), "limit": number(), "path": {"type": "string", "description": "beginning of the path"},
+                       "language": text(), "since": when(), "until": text(),
                        "symbol_type": {"type": "string", "enum": ["function", "method", "class", "struct", "interface",
                                        "enum", "variable", "constant", "type", "test", "any"]}}),
             ),
@@ -105,7 +116,10 @@ fn searches() -> Vec<Offer> {
         Offer {
             name: "search_documents",
             description: "Search the indexed documents by words and meaning; best first, with paragraph ids to cite.",
-            schema: schema(&["query"], json!({"query": text(), "limit": number(), "path": text()})),
+            schema: schema(
+                &["query"],
+                json!({"query": text(), "limit": number(), "path": text(), "language": text(), "since": when(), "until": text()}),
+            ),
             summary: "Search documents for",
             subject: "query",
             answer: answers::search_documents,
@@ -115,7 +129,7 @@ fn searches() -> Vec<Offer> {
             description: "The best of code, documents and history that fits into token_budget (2000 if left out), with trust, freshness and known conflicts.",
             schema: schema(
                 &["query"],
-                json!({"query": text(), "token_budget": number(), "path": text(),
+                json!({"query": text(), "token_budget": number(), "path": text(), "since": when(), "until": text(),
                        "seen": {"type": "array", "items": text(), "description": "places you have already, to be left out"}}),
             ),
             summary: "Gather what is known of",
@@ -129,7 +143,7 @@ fn searches() -> Vec<Offer> {
                 &["query"],
                 json!({"query": text(), "intent": intent(), "subject": {"type": "string", "description": "what it is about, e.g. error handling"},
                        "confidence": {"type": "number", "description": "0 to 1; below 0.8 nothing kept is told"},
-                       "token_budget": number(), "path": text()}),
+                       "token_budget": number(), "path": text(), "since": when(), "until": text()}),
             ),
             summary: "Ask what is known of",
             subject: "query",
@@ -160,7 +174,7 @@ fn of_history() -> Vec<Offer> {
             schema: schema(
                 &["query"],
                 json!({"query": text(), "limit": number(), "session_id": of_session(),
-                       "since": {"type": "string", "description": "7d, 2026-01-31 or 2026-01-31T18:00:00Z"},
+                       "since": when(), "until": text(),
                        "kind": {"type": "string", "enum": ["turn", "decision", "failure", "plan", "task_completion", "pattern",
                                 "refactoring", "bug_fix", "feature", "commit", "paper", "any"]}}),
             ),
@@ -496,7 +510,7 @@ impl Tool for KnowledgeTool {
         Box::pin(async move {
             let summary = self.summary(&input, &context.workspace);
             let Some(offer) = self.offer() else { return Finished::failed("There is no such tool.", summary) };
-            let (shelf, context) = (Arc::clone(&self.shelf), context.clone());
+            let (shelf, told, context) = (Arc::clone(&self.shelf), Arc::clone(&self.told), context.clone());
             let asked = tokio::task::spawn_blocking(move || {
                 let now = shelf.now();
                 if offer.of_the_past() {
@@ -504,7 +518,10 @@ impl Tool for KnowledgeTool {
                 }
                 shelf.ask(&context.workspace, |knowledge| {
                     let view = View::new(knowledge, &context, now)?.with_memory(shelf.memory());
-                    (offer.answer)(&view, &input)
+                    let answer = (offer.answer)(&view, &input);
+                    let (read, odd) = view.told_of();
+                    told.note(context.session, read);
+                    answer.map(|text| odd.iter().fold(text, |text, odd| format!("{text}\n\n[{odd}]")))
                 })
             });
             match asked.await {

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use weft_core::Timestamp;
 
 use super::answers::{head, listed, neighbour, or_nothing};
 use super::view::{View, count, flag, limit, word};
 use crate::answers::subject;
 use crate::chunk::{Domain, EdgeKind, Kind};
+use crate::code::words::in_one_line;
 use crate::error::KnowledgeError;
 use crate::filter::Filter;
 use crate::search::Hit;
@@ -135,7 +135,16 @@ pub(super) fn get_session_history(view: &View<'_>, input: &Value) -> Answered {
         nodes.reverse();
     }
     let left_out = nodes.len().saturating_sub(MOST_OF_SESSION);
-    let mut lines: Vec<String> = nodes.iter().take(MOST_OF_SESSION).map(|node| head(node, &node.path)).collect();
+    let mut lines: Vec<String> = Vec::new();
+    for node in nodes.iter().take(MOST_OF_SESSION) {
+        lines.push(head(node, &node.path));
+        // What it claims of the code, and where the code bears it out.
+        for source in view.knowledge.tables.provenance(node.id)? {
+            if let Some(path) = view.shown(&source.path) {
+                lines.push(format!("    borne out by {path}:{}: {}", source.line, in_one_line(&source.claim, 200)));
+            }
+        }
+    }
     if left_out > 0 {
         lines.push(format!("[{left_out} more]"));
     }
@@ -160,12 +169,12 @@ pub(super) fn linked_code(view: &View<'_>, place: &str) -> Answered {
 /// A search of the past. History has no place in the workspace, so no path keeps to it.
 fn hits(view: &View<'_>, input: &Value, kinds: Vec<Kind>, most: usize) -> Result<Vec<Hit>, KnowledgeError> {
     let session = word(input, "session_id").map(|id| format!("session:{}", id.trim_start_matches("session:")));
-    let since = word(input, "since").map(|since| weft_store::moment(since, Timestamp(view.now))).transpose()?;
     let filter = Filter {
         domains: vec![Domain::History],
         kinds,
         path_prefix: session,
-        since: since.map(|since| since.0),
+        since: view.moment(input, "since")?,
+        until: view.moment(input, "until")?,
         ..Filter::default()
     };
     view.past_hits(word(input, "query").unwrap_or_default(), filter, most)

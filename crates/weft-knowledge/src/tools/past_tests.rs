@@ -160,6 +160,18 @@ fn a_session_is_read_turn_by_turn_and_leads_to_its_code() {
     assert_eq!(later, "Nothing was found.");
     // What was found without a time is found again, so it is the time that decides.
     assert!(world.ask("search_history", json!({"query": "parcels", "since": "3d"})).contains("aaaaaaaaaaaa"));
+    assert!(world.ask("search_history", json!({"query": "parcels", "until": "2100-01-01"})).contains("aaaaaaaaaaaa"));
+    let before = world.ask("search_history", json!({"query": "parcels", "until": "1971-01-01"}));
+    assert_eq!(before, "Nothing was found.");
+    for tool in ["search_code", "smart_search"] {
+        let all = world.ask(tool, json!({"query": "parcel", "since": "1971-01-01", "language": "python"}));
+        assert!(all.contains("src/parcel.py"), "{tool}: {all}");
+        let none = world.ask(tool, json!({"query": "parcel", "until": "1971-01-01"}));
+        assert!(!none.contains("src/parcel.py"), "{tool}: {none}");
+    }
+    assert_eq!(world.ask("search_code", json!({"query": "parcel", "language": "rust"})), "Nothing was found.");
+    let wrong = world.tried("search_code", json!({"query": "parcel", "language": "klingon"}));
+    assert!(wrong.unwrap_err().to_string().contains("no language is called `klingon`"));
     let wrong = world.tried("search_history", json!({"query": "parcels", "since": "the other day"}));
     assert!(wrong.unwrap_err().to_string().starts_with("`the other day` is no time"));
 }

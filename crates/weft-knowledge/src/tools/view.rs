@@ -1,11 +1,15 @@
 //! What one call sees: the part of the knowledge that lies in its workspace and that it may read.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
+use weft_core::Timestamp;
 use weft_tool::Context;
 
+use crate::answers::Intent;
+use crate::chunk::Language;
 use crate::error::KnowledgeError;
 use crate::filter::Filter;
 use crate::graph::Neighbour;
@@ -24,6 +28,10 @@ pub(super) struct View<'a> {
     pub(super) prefix: String,
     pub now: i64,
     memory: Option<Arc<dyn Memory>>,
+    /// What was told of, with the hash of what it held.
+    read: RefCell<Vec<(String, Vec<u8>)>>,
+    /// Why nothing was looked for by its meaning.
+    without_meaning: RefCell<Option<String>>,
 }
 
 impl<'a> View<'a> {
@@ -32,12 +40,37 @@ impl<'a> View<'a> {
         let workspace = context.workspace.canonicalize().map_err(|_| nowhere())?;
         let inside = workspace.strip_prefix(knowledge.root()).ok().and_then(Path::to_str).ok_or_else(nowhere)?;
         let prefix = if inside.is_empty() { String::new() } else { format!("{inside}/") };
-        Ok(Self { knowledge, context, prefix, now, memory: None })
+        Ok(Self {
+            knowledge,
+            context,
+            prefix,
+            now,
+            memory: None,
+            read: RefCell::default(),
+            without_meaning: RefCell::default(),
+        })
     }
 
     pub fn with_memory(mut self, memory: Option<Arc<dyn Memory>>) -> Self {
         self.memory = memory;
         self
+    }
+
+    /// What was told of, and what the model should know about how it was found.
+    pub fn told_of(self) -> (Vec<(String, Vec<u8>)>, Option<String>) {
+        (self.read.into_inner(), self.without_meaning.into_inner())
+    }
+
+    /// Whether this session has read a file of the workspace itself, and it has not changed since.
+    pub fn has_read(&self, known: &str) -> bool {
+        known.strip_prefix(&self.prefix).is_some_and(|path| weft_tool::reading::is_as_read(self.context, path))
+    }
+
+    /// Notes that a file is told of as it was taken in.
+    pub fn tells_of(&self, path: &str) -> Result<(), KnowledgeError> {
+        let known = self.knowledge.tables.file(path)?.and_then(|file| file.hash);
+        self.read.borrow_mut().extend(known.map(|hash| (path.to_owned(), hash)));
+        Ok(())
     }
 
     /// Where sessions and commits are read from.
@@ -78,11 +111,29 @@ impl<'a> View<'a> {
         readable(&conflict.one_at) && readable(&conflict.other_at)
     }
 
+    /// What a call may limit a search to: a beginning of paths, a language, a time.
+    pub fn filter(&self, input: &Value) -> Result<Filter, KnowledgeError> {
+        let language =
+            |word: &str| Language::from_word(word).ok_or_else(|| KnowledgeError::NoLanguage(word.to_owned()));
+        let path = word(input, "path").unwrap_or_default();
+        Ok(Filter {
+            languages: word(input, "language").map(language).transpose()?.into_iter().collect(),
+            since: self.moment(input, "since")?,
+            until: self.moment(input, "until")?,
+            ..self.within(path)
+        })
+    }
+
     /// The filter that keeps to the workspace, and to a beginning of paths in it.
-    pub fn filter(&self, input: &Value) -> Filter {
-        let path = word(input, "path").unwrap_or_default().trim_start_matches("./");
-        let prefix = format!("{}{path}", self.prefix);
+    pub fn within(&self, path: &str) -> Filter {
+        let prefix = format!("{}{}", self.prefix, path.trim_start_matches("./"));
         Filter { path_prefix: Some(prefix).filter(|prefix| !prefix.is_empty()), ..Filter::default() }
+    }
+
+    /// A time that a call names, as milliseconds since 1970.
+    pub fn moment(&self, input: &Value, name: &str) -> Result<Option<i64>, KnowledgeError> {
+        let moment = word(input, name).map(|when| weft_store::moment(when, Timestamp(self.now))).transpose()?;
+        Ok(moment.map(|moment| moment.0))
     }
 
     /// The hits of a search that may be told.
@@ -93,8 +144,11 @@ impl<'a> View<'a> {
     pub fn hits_for(&self, text: &str, filter: Filter, limit: usize) -> Result<Vec<Hit>, KnowledgeError> {
         let text = text.to_owned();
         let answer = self.knowledge.search(&Query { text, filter, limit, now: self.now })?;
+        self.without_meaning.replace(answer.without_meaning);
         let told = answer.hits.into_iter().filter_map(|mut hit| {
-            hit.path = self.told_path(&hit.path)?.to_owned();
+            let (read, path) = (hit.read(), self.told_path(&hit.path)?.to_owned());
+            self.read.borrow_mut().push(read);
+            hit.path = path;
             Some(hit)
         });
         Ok(told.collect())
@@ -103,6 +157,19 @@ impl<'a> View<'a> {
     /// The same in the past, which a workspace shares with the folder it lies in.
     pub fn past_hits(&self, text: &str, filter: Filter, limit: usize) -> Result<Vec<Hit>, KnowledgeError> {
         self.hits_for(text, Filter { domains: vec![crate::Domain::History], ..filter }, limit)
+    }
+
+    /// What a question is about: where one stands and what happened lately is another thing in every session,
+    /// and all else in every folder.
+    pub fn subject(&self, input: &Value) -> Option<String> {
+        let given = word(input, "subject").or_else(|| word(input, "query"))?;
+        let intent = word(input, "intent").and_then(Intent::from_word);
+        let of_session = matches!(intent, Some(Intent::Resume | Intent::Activity));
+        let session = if of_session { self.session() } else { String::new() };
+        match [self.prefix.as_str(), &session].concat().as_str() {
+            "" => Some(given.to_owned()),
+            whose => Some(format!("{given} {whose}")),
+        }
     }
 
     /// The session that asks.
@@ -131,9 +198,12 @@ impl<'a> View<'a> {
 
     /// Leaves out of a context what may not be told, and names places as the workspace does.
     pub fn keep_to_readable(&self, context: &mut JudgedContext) {
+        self.without_meaning.replace(context.without_meaning.clone());
         context.items.retain_mut(|item| match self.told_path(&item.hit.path) {
             Some(path) => {
-                item.hit.path = path.to_owned();
+                let (read, path) = (item.hit.read(), path.to_owned());
+                self.read.borrow_mut().push(read);
+                item.hit.path = path;
                 true
             }
             None => false,
@@ -144,7 +214,7 @@ impl<'a> View<'a> {
 
     /// The addresses of paragraphs about this.
     pub fn near(&self, text: &str, limit: usize) -> Result<Vec<String>, KnowledgeError> {
-        let filter = Filter { domains: vec![crate::Domain::Documents], ..self.filter(&Value::Null) };
+        let filter = Filter { domains: vec![crate::Domain::Documents], ..self.within("") };
         let found = self.knowledge.search(&Query { text: text.to_owned(), filter, limit, now: self.now })?;
         let readable = found.hits.into_iter().filter(|hit| self.shown(&hit.path).is_some());
         Ok(readable.filter_map(|hit| Some(format!("{}#{}", hit.path, hit.paragraph?))).collect())

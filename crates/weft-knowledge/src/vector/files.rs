@@ -68,6 +68,9 @@ impl Head {
         let mut read = Reader(bytes);
         let magic: [u8; 8] = read.take().ok_or_else(damaged)?;
         let format = u32::from_le_bytes(read.take().ok_or_else(damaged)?);
+        if &magic == MAGIC && format > FORMAT {
+            return Err(VectorError::Newer { found: format, known: FORMAT });
+        }
         if &magic == MAGIC && format != FORMAT {
             return Err(VectorError::OtherFormat);
         }

@@ -1,5 +1,6 @@
 //! The vector index: added to, taken from, committed, searched.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::best::Best;
@@ -62,8 +63,16 @@ impl VectorIndex {
                 Err(error) => last = Some(error),
             }
         }
-        let what = last.map(|error| error.to_string()).unwrap_or_default();
-        Err(VectorError::Damaged(format!("a file is missing or too short: {what}")))
+        let is_damage = |error: &std::io::Error| {
+            matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof | ErrorKind::InvalidData)
+        };
+        match last {
+            Some(error) if !is_damage(&error) => Err(error.into()),
+            last => {
+                let what = last.map(|error| error.to_string()).unwrap_or_default();
+                Err(VectorError::Damaged(format!("a file is missing or too short: {what}")))
+            }
+        }
     }
 
     fn with(folder: &Path, head: Head, columns: Columns) -> Result<Self, VectorError> {

@@ -31,6 +31,8 @@ mod kernel_tests;
 pub enum VectorError {
     #[error("the vectors are of another format than this Weft writes; they are made again from the tables")]
     OtherFormat,
+    #[error("the vectors were written by a newer Weft (format {found}; this one knows up to {known})")]
+    Newer { found: u32, known: u32 },
     #[error(
         "the vectors were made by the model {found} (dimension {found_dimension}), not {wanted}; they are made again"
     )]

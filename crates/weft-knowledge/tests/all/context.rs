@@ -44,7 +44,7 @@ fn the_worth_of_what_is_chosen_is_the_sum_of_its_parts_and_above_the_floor() {
     for item in &chosen.items {
         let hit = &item.hit;
         let verified = if hit.verified { 0.15 } else { 0.0 };
-        let worth = 0.35 * hit.score + 0.25 * f32::from(hit.trust) / 100.0 + 0.25 * hit.freshness.value + verified;
+        let worth = 0.35 * hit.likeness + 0.25 * f32::from(hit.trust) / 100.0 + 0.25 * hit.freshness.value + verified;
         assert!((item.worth - worth.min(1.0)).abs() < 1e-5 && item.worth >= 0.3, "{item:?}");
     }
     assert!(chosen.items.is_sorted_by(|one, other| one.worth >= other.worth));

@@ -8,6 +8,7 @@
 
 mod bad_input;
 mod context;
+mod golden;
 mod graph;
 mod incremental;
 mod library;

@@ -99,14 +99,15 @@ fn any_filter() -> impl Strategy<Value = Filter> {
         prop::collection::vec(prop::sample::select(vec![Language::Rust, Language::Python, Language::Markdown]), 0..2),
         prop::option::of(prefix.prop_map(str::to_owned)),
         prop::option::of(prop::sample::select(vec![0_i64, 4_000_000_000_000])),
+        prop::option::of(prop::sample::select(vec![0_i64, 4_000_000_000_000])),
     )
-        .prop_map(|(domains, kinds, languages, path_prefix, since)| Filter {
+        .prop_map(|(domains, kinds, languages, path_prefix, since, until)| Filter {
             domains,
             kinds,
             languages,
             path_prefix,
             since,
-            until: None,
+            until,
         })
 }
 
@@ -140,6 +141,7 @@ proptest! {
                         || hit.language.is_some_and(|language| filter.languages.contains(&language)))
                     && filter.path_prefix.as_ref().is_none_or(|prefix| hit.path.starts_with(prefix.as_str()))
                     && filter.since.is_none_or(|since| since == 0)
+                    && filter.until.is_none_or(|until| until > 0)
             };
             let exist = everything.iter().filter(passes).count();
             for text in ["add a paragraph", "unheard of", "take_1"] {

@@ -14,6 +14,8 @@ use crate::world::{NOW, World, ask, hits, index};
 #[derive(Default)]
 struct Elsewhere {
     reachable: AtomicBool,
+    /// It is on this machine after all, and slow.
+    here: bool,
     /// How many texts it answers for before it stops.
     patience: AtomicUsize,
     asked: Mutex<Vec<String>>,
@@ -43,6 +45,10 @@ impl Embedder for Elsewhere {
     }
 
     fn is_far(&self) -> bool {
+        !self.here
+    }
+
+    fn is_slow(&self) -> bool {
         true
     }
 
@@ -151,6 +157,47 @@ fn what_was_made_before_it_failed_is_not_sent_again() {
 }
 
 #[test]
+fn a_slow_model_of_this_machine_can_be_stopped_and_goes_on_where_it_was() {
+    let world = world();
+    let slow = Elsewhere { here: true, ..Elsewhere::default() };
+    slow.reachable.store(true, Ordering::Relaxed);
+    slow.patience.store(usize::MAX, Ordering::Relaxed);
+    let slow = Arc::new(slow);
+    let mut knowledge = open(&world, &slow);
+    let (stop, mut told) = (AtomicBool::new(false), 0);
+    let mut tell = |progress: weft_knowledge::Progress| {
+        // Files are read, and so many of their pieces have a vector.
+        if progress.finishing && progress.files >= 100 && progress.files < progress.of {
+            told = progress.files;
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    let report = knowledge.index(None, run(&stop, &mut tell)).unwrap();
+    let made = slow.asked();
+    assert!(report.stopped && told >= 100 && made < 200, "stopped at {told}, {made} made");
+    assert_eq!(hits(&knowledge, "handle_299")[0], "n299.py:1", "everything is found by its words");
+    let asked = slow.asked();
+    let mut knowledge = open(&world, &slow);
+    assert_eq!(slow.asked(), asked, "whoever opens it waits for nothing");
+    let behind = knowledge.status().unwrap().without_meaning as usize;
+    assert!(behind > 100, "{behind}");
+    assert!(!index(&mut knowledge).stopped);
+    assert_eq!(slow.asked() - asked, behind, "what was made stays");
+    let status = knowledge.status().unwrap();
+    assert!(status.up_to_date && status.without_meaning == 0, "{status:?}");
+    // A file or two are no matter.
+    world.write("n5.py", "def handle_5():\n    return 'a cat'\n");
+    index(&mut knowledge);
+    assert_eq!(knowledge.status().unwrap().without_meaning, 0);
+    // And a rebuild does not make again what is sound.
+    let before = slow.asked();
+    knowledge.rebuild().unwrap();
+    assert_eq!(slow.asked(), before);
+    assert!(knowledge.status().unwrap().up_to_date);
+    assert_eq!(hits(&knowledge, "a feline")[0], "pets.md:3");
+}
+
+#[test]
 fn words_are_found_while_the_model_elsewhere_is_out_of_reach() {
     let world = world();
     let far = Elsewhere::new();
@@ -161,6 +208,8 @@ fn words_are_found_while_the_model_elsewhere_is_out_of_reach() {
     let report = index(&mut knowledge);
     assert!(report.without_meaning.is_some());
     assert_eq!(hits(&knowledge, "zeppelin")[0], "new.md:3", "by its words, without a vector of the question either");
+    let answer = ask(&knowledge, "zeppelin", Filter::default(), 10);
+    assert!(answer.without_meaning.is_some_and(|why| why.contains("out of reach")), "and it is said");
     let before = far.asked();
     let mut knowledge = open(&world, &far);
     let behind = knowledge.status().unwrap().without_meaning as usize;

@@ -44,6 +44,37 @@ fn what_was_made_before_serves_while_it_is_made_anew() {
 }
 
 #[test]
+fn a_list_of_files_that_a_power_cut_emptied_costs_nothing() {
+    let world = world();
+    drop(world.index());
+    let folder = world.kept().join("text");
+    let segments = || {
+        let names = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.contains('.') && !name.starts_with('.')).collect();
+        names.sort();
+        names
+    };
+    for cut in ["", "[\"meta.js"] {
+        let before = segments();
+        std::fs::write(folder.join(".managed.json"), cut).unwrap();
+        let knowledge = world.open();
+        assert_eq!(segments(), before, "not one file is made anew");
+        assert!(knowledge.notices().is_empty() && knowledge.status().unwrap().up_to_date);
+        assert_eq!(hits(&knowledge, "handle_7")[0], "src/m7.rs:1");
+    }
+    // What no commit names any more is still removed.
+    std::fs::write(folder.join(".managed.json"), "").unwrap();
+    let before = segments();
+    for number in 0..20 {
+        world.write(&format!("src/m{number}.rs"), &format!("pub fn other_{number}() {{}}\n"));
+    }
+    let (knowledge, _) = world.index();
+    assert_eq!(hits(&knowledge, "other_7")[0], "src/m7.rs:1");
+    let left: Vec<String> = segments().into_iter().filter(|name| before.contains(name)).collect();
+    assert_eq!(left, ["meta.json"]);
+}
+
+#[test]
 fn missing_and_damaged_indexes_are_made_anew() {
     let world = world();
     let known = {
@@ -95,6 +126,52 @@ fn a_newer_version_is_refused() {
     drop(connection);
     let error = Knowledge::open(&world.places(), world.folder.path()).err().unwrap();
     assert!(matches!(error, KnowledgeError::Newer { found: 99, .. }), "{error}");
+}
+
+#[test]
+fn indexes_of_a_newer_version_or_that_the_disk_does_not_give_out_are_left_alone() {
+    let world = world();
+    drop(world.index());
+    let head = world.kept().join("vectors/head");
+    let sound = std::fs::read(&head).unwrap();
+    let mut newer = sound.clone();
+    newer[8..12].copy_from_slice(&99_u32.to_le_bytes());
+    std::fs::write(&head, &newer).unwrap();
+    let open = || Knowledge::open(&world.places(), world.folder.path());
+    let error = open().err().unwrap();
+    assert!(matches!(error, KnowledgeError::Newer { found: 99, known: 1 }), "{error}");
+    assert_eq!(std::fs::read(&head).unwrap(), newer, "nothing was changed");
+    std::fs::write(&head, &sound).unwrap();
+    let meta = world.kept().join("text/meta.json");
+    let text = std::fs::read_to_string(&meta).unwrap();
+    std::fs::write(&meta, text.replace("weft-text-3 ", "weft-text-99 ")).unwrap();
+    assert!(matches!(open().err().unwrap(), KnowledgeError::Newer { found: 99, known: 3 }));
+    std::fs::write(&meta, &text).unwrap();
+    // A folder in the place of a file gives an error that is no damage.
+    std::fs::rename(&head, world.kept().join("vectors/head.away")).unwrap();
+    std::fs::create_dir(&head).unwrap();
+    assert!(matches!(open().err().unwrap(), KnowledgeError::Io { .. }));
+    std::fs::remove_dir(&head).unwrap();
+    std::fs::rename(world.kept().join("vectors/head.away"), &head).unwrap();
+    assert_eq!(hits(&open().unwrap(), "handle_7")[0], "src/m7.rs:1");
+}
+
+#[test]
+fn words_are_found_where_the_model_is_damaged() {
+    let world = world();
+    drop(world.index());
+    let models = world.home.path().join("models");
+    std::fs::create_dir_all(&models).unwrap();
+    for name in ["wordllama-256.safetensors", "wordllama-256.tables"] {
+        std::fs::write(models.join(name), b"not a model").unwrap();
+    }
+    let knowledge = world.open();
+    assert!(
+        knowledge.notices().iter().any(|notice| notice.contains("weft knowledge setup")),
+        "{:?}",
+        knowledge.notices()
+    );
+    assert_eq!(hits(&knowledge, "handle_7")[0], "src/m7.rs:1");
 }
 
 #[test]

@@ -40,7 +40,8 @@ pub async fn connect(
         redaction.scrub(&mut reason);
         SourceError::Start { source_name: name.to_owned(), reason }
     };
-    let client = Listening::new(client().map_err(|reason| failed(&reason))?);
+    let traffic = Arc::new(Traffic::default());
+    let client = Listening::new(client().map_err(|reason| failed(&reason))?, limits, Arc::clone(&traffic));
     let handler = Arc::new(handler);
     let mut refused = None;
     for lifecycle in super::lifecycles() {
@@ -56,7 +57,7 @@ pub async fn connect(
                     name: name.to_owned(),
                     running,
                     handler,
-                    traffic: Arc::new(Traffic::default()),
+                    traffic,
                     limits,
                     redaction,
                     modern,

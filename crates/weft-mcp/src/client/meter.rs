@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, ReadBuf};
+use tokio::sync::Notify;
 
 use crate::limits::Limits;
 
@@ -16,6 +17,7 @@ use crate::limits::Limits;
 pub struct Traffic {
     unasked: AtomicU64,
     cut_off: OnceLock<String>,
+    is_cut: Notify,
 }
 
 impl Traffic {
@@ -24,9 +26,59 @@ impl Traffic {
         self.unasked.store(0, Ordering::Relaxed);
     }
 
+    /// Something has come. An error says why it was too much.
+    pub fn take(&self, bytes: usize, limits: &Limits) -> Result<(), String> {
+        let before = self.unasked.fetch_add(bytes as u64, Ordering::Relaxed);
+        if before + bytes as u64 > limits.unasked_bytes {
+            return Err(format!("it sent more than {} MB that nobody asked for", limits.unasked_bytes >> 20));
+        }
+        Ok(())
+    }
+
+    /// Listens to it no longer.
+    pub fn cut(&self, reason: &str) {
+        let _ = self.cut_off.set(reason.to_owned());
+        self.is_cut.notify_waiters();
+    }
+
+    /// Waits until it is cut off.
+    pub async fn until_cut(&self) {
+        let cut = self.is_cut.notified();
+        tokio::pin!(cut);
+        cut.as_mut().enable();
+        if self.cut_off.get().is_none() {
+            cut.await;
+        }
+    }
+
     /// Why it was cut off, if it was.
     pub fn cut_off(&self) -> Option<&str> {
         self.cut_off.get().map(String::as_str)
+    }
+}
+
+/// Measures the events of a stream, which end at an empty line.
+#[derive(Debug, Default)]
+pub struct Events {
+    event: usize,
+    line: usize,
+}
+
+impl Events {
+    /// How long the longest event is that ends in these bytes, or the one that goes on after them.
+    pub fn longest(&mut self, bytes: &[u8]) -> usize {
+        let mut longest = self.event;
+        for &byte in bytes {
+            self.event += 1;
+            match byte {
+                b'\n' if self.line == 0 => self.event = 0,
+                b'\n' => self.line = 0,
+                b'\r' => {}
+                _ => self.line += 1,
+            }
+            longest = longest.max(self.event);
+        }
+        longest
     }
 }
 
@@ -50,11 +102,7 @@ impl<R> Metered<R> {
             rest = rest.get(end + 1..).unwrap_or_default();
         }
         self.longer(rest.len())?;
-        let before = self.traffic.unasked.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        if before + bytes.len() as u64 > self.limits.unasked_bytes {
-            return Err(format!("it sent more than {} MB that nobody asked for", self.limits.unasked_bytes >> 20));
-        }
-        Ok(())
+        self.traffic.take(bytes.len(), &self.limits)
     }
 
     fn longer(&mut self, by: usize) -> Result<(), String> {
@@ -78,7 +126,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Metered<R> {
         if let Poll::Ready(Ok(())) = &read {
             let new = buffer.filled().get(before..).unwrap_or_default();
             if let Err(reason) = this.check(new) {
-                let _ = this.traffic.cut_off.set(reason.clone());
+                this.traffic.cut(&reason);
                 return Poll::Ready(Err(io::Error::other(reason)));
             }
         }

@@ -7,16 +7,19 @@ pub mod host;
 pub mod http;
 mod listening;
 pub mod meter;
+mod posting;
 pub mod stdio;
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, GetPromptRequestParams, GetPromptResult,
-    JsonObject, PaginatedRequestParams, Prompt, ReadResourceRequestParams, ReadResourceResult, Resource, ServerResult,
-    Tool,
+    JsonObject, PaginatedRequestParams, ProgressToken, Prompt, ReadResourceRequestParams, ReadResourceResult,
+    RequestId, Resource, ResourceTemplate, ServerResult, Tool,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, RunningService};
 use rmcp::transport::DynamicTransportError;
@@ -120,14 +123,16 @@ impl Connection {
         let params =
             CallToolRequestParams::new(call.tool.to_owned()).with_arguments(std::mem::take(&mut call.arguments));
         let result = if self.modern {
-            let calling = self.running.call_tool(params);
-            tokio::select! {
-                result = calling => match result {
-                    Ok(result) => result,
-                    Err(error) => return Err(self.error(&error).await),
-                },
-                () = call.cancel.cancelled() => return Err(self.cancelled()),
-                () = tokio::time::sleep(self.limits.call_with_progress) => return Err(self.timeout(self.limits.call_with_progress)),
+            // Its number is the SDK's secret; what it asks meanwhile is of the newest call.
+            static NUMBER: AtomicU64 = AtomicU64::new(0);
+            let own = RequestId::String(format!("weft-{}", NUMBER.fetch_add(1, Ordering::Relaxed)).into());
+            let listed = self.list(own.clone(), ProgressToken(own), &call);
+            match self.wait(self.running.call_tool(params), &call, &listed.progress).await {
+                Ended::Answered(Ok(result)) => result,
+                Ended::Answered(Err(error)) => return Err(self.error(&error).await),
+                Ended::Stopped => return Err(self.cancelled()),
+                Ended::TooLong => return Err(self.timeout(call.timeout)),
+                Ended::Cut => return Err(self.broken().await),
             }
         } else {
             let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
@@ -157,46 +162,57 @@ impl Connection {
         call: &Call<'_>,
         sending: RwLockReadGuard<'_, ()>,
     ) -> Result<ServerResult, SourceError> {
-        let progress = Arc::new(Notify::new());
-        let over = CancellationToken::new();
+        let listed = self.list(handle.id.clone(), handle.progress_token.clone(), call);
+        drop(sending);
+        match self.wait(&mut handle.rx, call, &listed.progress).await {
+            Ended::Answered(Ok(Ok(answer))) => Ok(answer),
+            Ended::Answered(Ok(Err(error))) => Err(self.error(&error).await),
+            Ended::Answered(Err(_)) | Ended::Cut => Err(self.broken().await),
+            Ended::Stopped => {
+                let _ = handle.cancel(Some("the user stopped it".to_owned())).await;
+                Err(self.cancelled())
+            }
+            Ended::TooLong => {
+                let _ = handle.cancel(Some("it took too long".to_owned())).await;
+                Err(self.timeout(call.timeout))
+            }
+        }
+    }
+
+    /// Has it known that a call is under way, for as long as what comes back lives.
+    fn list(&self, id: RequestId, token: ProgressToken, call: &Call<'_>) -> Listed<'_> {
+        let (progress, over) = (Arc::new(Notify::new()), CancellationToken::new());
         self.handler.calls().push(InFlight {
-            id: handle.id.clone(),
-            token: handle.progress_token.clone(),
+            id: id.clone(),
+            token,
             caller: call.caller.clone(),
             live: Arc::clone(&call.live),
             progress: Arc::clone(&progress),
             samples: 0,
             over: over.clone(),
         });
-        drop(sending);
-        let _listed = Listed { handler: &self.handler, id: handle.id.clone(), _over: over.drop_guard() };
+        Listed { handler: &self.handler, id, progress, _over: over.drop_guard() }
+    }
+
+    /// Progress gives it more time, a question to a person as much as that takes.
+    async fn wait<T>(&self, answer: impl Future<Output = T>, call: &Call<'_>, progress: &Notify) -> Ended<T> {
+        tokio::pin!(answer);
         let mut last = Instant::now() + self.limits.call_with_progress;
         let mut due = Instant::now() + call.timeout;
         loop {
-            let asking = || self.handler.asking.load(Ordering::Relaxed) > 0;
             tokio::select! {
                 biased;
-                answer = &mut handle.rx => {
-                    return match answer {
-                        Ok(Ok(answer)) => Ok(answer),
-                        Ok(Err(error)) => Err(self.error(&error).await),
-                        Err(_) => Err(self.broken().await),
-                    };
-                }
-                () = call.cancel.cancelled() => {
-                    let _ = handle.cancel(Some("the user stopped it".to_owned())).await;
-                    return Err(self.cancelled());
-                }
+                answer = &mut answer => return Ended::Answered(answer),
+                () = call.cancel.cancelled() => return Ended::Stopped,
+                () = self.traffic.until_cut() => return Ended::Cut,
                 () = progress.notified() => due = Instant::now() + call.timeout,
                 () = tokio::time::sleep_until(due.min(last)) => {
-                    if asking() {
-                        // A person takes as long as a person takes.
-                        due = Instant::now() + call.timeout;
-                        last = Instant::now() + self.limits.call_with_progress;
-                        continue;
+                    if self.handler.asking.load(Ordering::Relaxed) == 0 {
+                        return Ended::TooLong;
                     }
-                    let _ = handle.cancel(Some("it took too long".to_owned())).await;
-                    return Err(self.timeout(call.timeout));
+                    // A person takes as long as a person takes.
+                    due = Instant::now() + call.timeout;
+                    last = Instant::now() + self.limits.call_with_progress;
                 }
             }
         }
@@ -204,41 +220,82 @@ impl Connection {
 
     /// All tools, up to the limits. The second says whether some were left out.
     pub async fn tools(&self) -> Result<(Vec<Tool>, bool), SourceError> {
-        let mut tools: Vec<Tool> = Vec::new();
-        let mut cursor = None;
-        for _ in 0..self.limits.pages {
-            let page = self.timed(self.running.list_tools(page(cursor))).await?;
-            tools.extend(page.tools);
-            if tools.len() > self.limits.tools {
-                tools.truncate(self.limits.tools);
-                return Ok((tools, true));
-            }
-            cursor = page.next_cursor;
-            if cursor.is_none() {
-                return Ok((tools, false));
-            }
-        }
-        Ok((tools, true))
+        let page = |cursor| {
+            let page = async move {
+                let listed = self.timed(self.running.list_tools(page(cursor))).await?;
+                Ok((listed.tools, listed.next_cursor))
+            };
+            page.boxed()
+        };
+        self.all(page).await
     }
 
     pub async fn prompts(&self) -> Result<Vec<Prompt>, SourceError> {
         if !self.offers(|capabilities| capabilities.prompts.is_some()) {
             return Ok(Vec::new());
         }
-        let page = self.timed(self.running.list_prompts(None)).await?;
-        Ok(page.prompts.into_iter().take(self.limits.tools).collect())
+        let page = |cursor| {
+            let page = async move {
+                let listed = self.timed(self.running.list_prompts(page(cursor))).await?;
+                Ok((listed.prompts, listed.next_cursor))
+            };
+            page.boxed()
+        };
+        Ok(self.all(page).await?.0)
     }
 
     pub async fn resources(&self) -> Result<Vec<Resource>, SourceError> {
-        if !self.offers(|capabilities| capabilities.resources.is_some()) {
+        if !self.has_resources() {
             return Ok(Vec::new());
         }
-        let page = self.timed(self.running.list_resources(None)).await?;
-        Ok(page.resources.into_iter().take(self.limits.tools).collect())
+        let page = |cursor| {
+            let page = async move {
+                let listed = self.timed(self.running.list_resources(page(cursor))).await?;
+                Ok((listed.resources, listed.next_cursor))
+            };
+            page.boxed()
+        };
+        Ok(self.all(page).await?.0)
+    }
+
+    /// Patterns of addresses under which there is more to read than is listed.
+    pub async fn templates(&self) -> Result<Vec<ResourceTemplate>, SourceError> {
+        if !self.has_resources() {
+            return Ok(Vec::new());
+        }
+        let page = |cursor| {
+            let page = async move {
+                let listed = self.timed(self.running.list_resource_templates(page(cursor))).await?;
+                Ok((listed.resource_templates, listed.next_cursor))
+            };
+            page.boxed()
+        };
+        Ok(self.all(page).await?.0)
+    }
+
+    /// All pages of a list, up to the limits. The second says whether something was left out.
+    async fn all<'a, T>(
+        &'a self,
+        page: impl Fn(Option<String>) -> BoxFuture<'a, Result<(Vec<T>, Option<String>), SourceError>>,
+    ) -> Result<(Vec<T>, bool), SourceError> {
+        let (mut all, mut cursor) = (Vec::new(), None);
+        for _ in 0..self.limits.pages {
+            let (more, next) = page(cursor).await?;
+            all.extend(more);
+            if all.len() > self.limits.tools {
+                all.truncate(self.limits.tools);
+                return Ok((all, true));
+            }
+            cursor = next;
+            if cursor.is_none() {
+                return Ok((all, false));
+            }
+        }
+        Ok((all, true))
     }
 
     pub async fn read_resource(&self, uri: &str) -> Result<ReadResourceResult, SourceError> {
-        self.timed(self.running.read_resource(ReadResourceRequestParams::new(uri))).await
+        Box::pin(self.timed(self.running.read_resource(ReadResourceRequestParams::new(uri)))).await
     }
 
     pub async fn prompt(&self, name: &str, arguments: JsonObject) -> Result<GetPromptResult, SourceError> {
@@ -274,12 +331,19 @@ impl Connection {
 
     async fn timed<T>(&self, work: impl Future<Output = Result<T, ServiceError>>) -> Result<T, SourceError> {
         self.touch();
+        let work = async {
+            tokio::select! {
+                done = work => Some(done),
+                () = self.traffic.until_cut() => None,
+            }
+        };
         match tokio::time::timeout(self.limits.call, work).await {
-            Ok(Ok(value)) => {
+            Ok(None) => Err(self.broken().await),
+            Ok(Some(Ok(value))) => {
                 self.traffic.answered();
                 Ok(value)
             }
-            Ok(Err(error)) => Err(self.error(&error).await),
+            Ok(Some(Err(error))) => Err(self.error(&error).await),
             Err(_) => Err(self.timeout(self.limits.call)),
         }
     }
@@ -346,10 +410,20 @@ fn page(cursor: Option<String>) -> Option<PaginatedRequestParams> {
     cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)))
 }
 
+/// How waiting for an answer ended.
+enum Ended<T> {
+    Answered(T),
+    Stopped,
+    TooLong,
+    /// It sent too much.
+    Cut,
+}
+
 /// A call that is listed as under way for as long as this lives.
 struct Listed<'a> {
     handler: &'a Handler,
-    id: rmcp::model::RequestId,
+    id: RequestId,
+    progress: Arc<Notify>,
     /// Takes back what the source has asked meanwhile.
     _over: tokio_util::sync::DropGuard,
 }

@@ -60,11 +60,11 @@ const CALL_ATTACKS: [(&str, Comes); 17] = [
     ("an empty answer", ToFailure("nothing at all")),
     ("a schema for results that it breaks", ToFailure("does not fit its own schema")),
     ("deep nesting", ToFailure("did not answer within")),
-    ("control characters in its result", ToText(|text| text == "]0;owned[2Jhello")),
-    ("rubbish on standard output", ToText(|text| text == "fine")),
-    ("flood on standard error", ToText(|text| text == "fine")),
-    ("says that its list has changed, over and over", ToText(|text| text == "fine")),
-    ("asks when nobody called", ToText(|text| text == "fine")),
+    ("control characters in its result", ToText(|text| text.contains("\n]0;owned[2Jhello\n"))),
+    ("rubbish on standard output", ToText(|text| text.contains("\nfine\n"))),
+    ("flood on standard error", ToText(|text| text.contains("\nfine\n"))),
+    ("says that its list has changed, over and over", ToText(|text| text.contains("\nfine\n"))),
+    ("asks when nobody called", ToText(|text| text.contains("\nfine\n"))),
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -219,7 +219,7 @@ async fn a_person_is_not_flooded_with_questions() {
     let world = hostile_with("floods the person with questions", limits(), None);
     world.ready().await;
     let finished = world.call("mcp__it__go", json!({})).await;
-    assert_eq!(finished.output.text, "done");
+    assert!(finished.output.text.contains("\ndone\n"), "{}", finished.output.text);
     let asked = world.asked.lock().unwrap();
     assert_eq!(asked.len(), 4, "{asked:?}");
     assert!(asked[0].text.starts_with("The source `it` asks: Your password?"), "it is clear who asks");
@@ -282,7 +282,8 @@ async fn nothing_of_a_source_outlives_it() {
     until("the source is stopped", || !alive()).await;
     assert!(!world.source().is_connected().await);
     // And is there again when it is needed.
-    assert_eq!(world.call("mcp__it__go", json!({})).await.output.text, "fine");
+    let text = world.call("mcp__it__go", json!({})).await.output.text;
+    assert!(text.contains("\nfine\n"), "{text}");
     assert_eq!(world.source().starts(), 2);
 }
 

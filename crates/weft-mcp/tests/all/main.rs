@@ -11,6 +11,7 @@
 
 mod conformance;
 mod hostile;
+mod hostile_http;
 mod live;
 mod peers;
 mod world;

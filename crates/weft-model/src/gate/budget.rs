@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio::sync::broadcast;
@@ -45,7 +45,7 @@ pub enum Scope {
 pub type Ledger = Arc<dyn Fn(&Scope) -> Cost + Send + Sync>;
 
 pub(super) struct Accounts {
-    budgets: Budgets,
+    budgets: RwLock<Budgets>,
     ledger: Ledger,
     accounts: Mutex<HashMap<Scope, Account>>,
     notices: broadcast::Sender<GateNotice>,
@@ -62,7 +62,12 @@ struct Account {
 
 impl Accounts {
     pub(super) fn new(budgets: Budgets, ledger: Ledger, notices: broadcast::Sender<GateNotice>) -> Self {
-        Self { budgets, ledger, accounts: Mutex::default(), notices }
+        Self { budgets: RwLock::new(budgets), ledger, accounts: Mutex::default(), notices }
+    }
+
+    /// Other budgets from the next call on. What a scope has spent until then, the ledger knows.
+    pub(super) fn renew(&self, budgets: Budgets) {
+        *self.budgets.write().unwrap_or_else(PoisonError::into_inner) = budgets;
     }
 
     /// Whether any budget applies to the call.
@@ -95,7 +100,7 @@ impl Accounts {
 
     /// The budgets that apply, in the order in which they are checked.
     fn limits(&self, admission: &Admission) -> Vec<(Scope, Cost)> {
-        let budgets = &self.budgets;
+        let budgets = self.budgets.read().unwrap_or_else(PoisonError::into_inner);
         let task = admission.task.map(|task| Scope::Task(admission.session, task));
         let provider = budgets.provider.get(&admission.provider).copied();
         [

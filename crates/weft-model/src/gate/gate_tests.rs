@@ -484,6 +484,17 @@ async fn budgets_are_checked_in_order_and_say_what_is_wrong() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn other_budgets_hold_from_the_next_call_on() {
+    let bench = bench(priced(Budgets::default()));
+    let first = bench.ask_as("first", paid(2.0)).await;
+    bench.gate.renew(Budgets { global: Some(Cost::from_usd(1.0)), ..Budgets::default() });
+    bench.end("first", done()).await;
+    assert_eq!(first.await.unwrap(), done(), "what was let through goes on");
+    let refused = bench.ask_as("second", paid(2.0)).await.await.unwrap();
+    assert_eq!(kind(&refused), Some(FailureKind::Budget));
+}
+
+#[tokio::test(start_paused = true)]
 async fn estimates_are_reserved_and_replaced_by_the_true_cost() {
     let bench = bench(priced(Budgets { session: Some(Cost::from_usd(10.0)), ..Budgets::default() }));
     let first = bench.ask_as("first", paid(6.0)).await;

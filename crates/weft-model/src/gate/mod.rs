@@ -186,6 +186,11 @@ impl Gate {
         call::stream(self.clone(), model, request, admission)
     }
 
+    /// Other budgets, which hold from the next call on.
+    pub fn renew(&self, budgets: Budgets) {
+        self.shared.accounts.renew(budgets);
+    }
+
     /// How every provider that was ever asked stands, by name.
     pub fn status(&self) -> Vec<ProviderStatus> {
         let providers: Vec<_> = lock(&self.shared.providers).values().cloned().collect();

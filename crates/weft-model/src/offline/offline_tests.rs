@@ -319,6 +319,20 @@ fn failures_and_refusals_are_reported_as_such() {
 }
 
 #[test]
+fn a_persons_no_is_the_end_of_it() {
+    let no = "The person declined this. Do not try it again in another way; ask or choose something else.";
+    for words in ["create a.txt with x", "run make", "replace a with b in c.txt", "append x to a.txt"] {
+        let mut talk = Talk::new(words);
+        talk.call();
+        assert_eq!(talk.result(no, true).text(), "You said no, so it was not done.", "{words}");
+        let mut talk = Talk::new(words);
+        talk.call();
+        let text = talk.result("The person declined this and said: put it elsewhere", true).text();
+        assert!(text.starts_with("You said no") && text.ends_with("as a message of its own."), "{words}: {text}");
+    }
+}
+
+#[test]
 fn a_file_is_explained_by_its_structure() {
     let mut talk = Talk::new("explain src/gate.rs");
     talk.call();

@@ -14,16 +14,24 @@ pub(super) fn trouble(results: &[Outcome<'_>]) -> Option<Step> {
 
 /// Whether permission was refused, which no other wording of the request would change.
 pub(super) fn is_refusal(outcome: &Outcome<'_>) -> bool {
-    outcome.result.text.trim_start().starts_with(REFUSED)
+    let text = outcome.result.text.trim_start();
+    text.starts_with(REFUSED) || text.starts_with(DECLINED)
 }
 
 const REFUSED: &str = "Not done: ";
+/// A person's no, with or without words of their own.
+const DECLINED: &str = "The person declined this";
 
 /// What went wrong with a call.
 pub(super) fn in_words(result: &ToolResult) -> String {
     let text = result.text.trim();
     if text.is_empty() {
         return format!("That did not work, and `{}` gave no reason.", result.name);
+    }
+    if text.starts_with(DECLINED) {
+        let instead =
+            if text.contains(" and said: ") { " Say what you want instead as a message of its own." } else { "" };
+        return format!("You said no, so it was not done.{instead}");
     }
     if text.starts_with(REFUSED) && !text.contains('\n') {
         // What follows the first sentence is advice for a language model.

@@ -46,3 +46,15 @@ fn tables_stand_between_paragraphs_in_word_also_within_lists_and_quotations() {
         }
     }
 }
+
+#[test]
+fn what_a_link_leads_to_is_printed_and_items_keep_their_numbers() {
+    let text = "# A *title* with \\[marks\\]\n\n- [W1] [A page](https://a.example/x)\n- [elsewhere](/local)\n\n3. three\n4. four\n";
+    let xml = document_of(text);
+    check_nesting(&xml);
+    for expected in ["A page", " (https://a.example/x)", "3. ", "4. "] {
+        assert!(xml.contains(&format!(">{expected}<")), "{expected}: {xml}");
+    }
+    assert!(!xml.contains("/local"), "{xml}");
+    assert_eq!(title(text), "A title with [marks]");
+}

@@ -8,7 +8,7 @@ use std::io::{Cursor, Write as _};
 
 pub use self::pdf::pdf;
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 
 const STYLE: &str = "body{font:16px/1.6 system-ui,sans-serif;max-width:72ch;margin:3rem auto;padding:0 1rem;color:#1a1a1a}\
 h1{font-size:1.6rem;line-height:1.25}h2{font-size:1.15rem;margin-top:2.2rem}\
@@ -19,6 +19,33 @@ blockquote{color:#bbb;border-color:#555}td,th{border-color:#444}}";
 
 fn parser(text: &str) -> Parser<'_> {
     Parser::new_ext(text, Options::ENABLE_TABLES)
+}
+
+/// For paper: what a link leads to stands behind it.
+fn printed(text: &str) -> impl Iterator<Item = Event<'_>> {
+    let mut addresses: Vec<Option<String>> = Vec::new();
+    parser(text).flat_map(move |event| {
+        let address = match &event {
+            Event::Start(Tag::Link { dest_url, link_type, .. }) => {
+                let shown = matches!(link_type, LinkType::Autolink | LinkType::Email) || !is_web(dest_url);
+                addresses.push((!shown).then(|| dest_url.to_string()));
+                None
+            }
+            Event::End(TagEnd::Link) => addresses.pop().flatten(),
+            _ => None,
+        };
+        std::iter::once(event).chain(address.map(|address| Event::Text(format!(" ({address})").into())))
+    })
+}
+
+/// What a document is called: the words of its first heading.
+pub fn title(text: &str) -> String {
+    let heading = parser(text).take_while(|event| !matches!(event, Event::End(TagEnd::Heading(_))));
+    let words = heading.filter_map(|event| match event {
+        Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => Some(text.into_string()),
+        _ => None,
+    });
+    words.collect()
 }
 
 /// A page of its own. HTML in the text stays text.
@@ -114,7 +141,7 @@ const STYLES: &str = r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><
 /// A Word document.
 pub fn docx(text: &str) -> Result<Vec<u8>, String> {
     let mut body = String::new();
-    write_docx(&mut body, parser(text));
+    write_docx(&mut body, printed(text));
     let document = format!(
         r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>{body}<w:sectPr/></w:body></w:document>"#
     );
@@ -139,8 +166,12 @@ fn write_docx<'a>(out: &mut String, events: impl Iterator<Item = Event<'a>>) {
     let (mut bold, mut italic, mut quote, mut item) = (false, false, 0_u32, false);
     let mut open = false;
     let mut cells: Vec<String> = Vec::new();
+    // The number of the next item, where items have one.
+    let mut lists: Vec<Option<u64>> = Vec::new();
     for event in events {
         match event {
+            Event::Start(Tag::List(first)) => lists.push(first),
+            Event::End(TagEnd::List(_)) => drop(lists.pop()),
             Event::Start(Tag::Heading { level, .. }) => {
                 let style = if level == HeadingLevel::H1 { "Heading1" } else { "Heading2" };
                 begin(out, &mut open, Some(style));
@@ -148,7 +179,14 @@ fn write_docx<'a>(out: &mut String, events: impl Iterator<Item = Event<'a>>) {
             Event::Start(Tag::Paragraph) if !item => begin(out, &mut open, (quote > 0).then_some("Quote")),
             Event::Start(Tag::Item) => {
                 begin(out, &mut open, (quote > 0).then_some("Quote"));
-                run(out, "\u{2022} ", false, false);
+                let mark = match lists.last_mut() {
+                    Some(Some(number)) => {
+                        *number += 1;
+                        format!("{}. ", *number - 1)
+                    }
+                    _ => "\u{2022} ".to_owned(),
+                };
+                run(out, &mark, false, false);
                 item = true;
             }
             Event::End(TagEnd::Item) => {

@@ -6,7 +6,7 @@
 
 use pulldown_cmark::{Event, HeadingLevel, Tag, TagEnd};
 
-use super::parser;
+use super::printed;
 use super::sheet::{Face, LINE, Sheet, WIDTH};
 use super::winansi::encode;
 
@@ -25,7 +25,7 @@ pub struct Piece {
 
 pub fn pdf(title: &str, text: &str) -> Vec<u8> {
     let mut writer = Writer::new();
-    for event in parser(text) {
+    for event in printed(text) {
         writer.event(event);
     }
     writer.flush();

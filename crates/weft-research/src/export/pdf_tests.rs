@@ -55,3 +55,9 @@ fn no_line_is_wider_than_the_page() {
         assert!(line.iter().map(|piece| wide(piece, BODY)).sum::<f32>() <= WIDTH + 3.0);
     }
 }
+
+#[test]
+fn what_a_link_leads_to_is_printed() {
+    let words = flat(&read(&pdf("T", "# T\n\n[A page](https://a.example/x) says so.")));
+    assert!(words.contains("A page (https://a.example/x) says so."), "{words}");
+}

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -204,8 +204,14 @@ fn world(order: &Order, sockets: &[PathBuf]) -> Result<World, EnterError> {
     for folder in policy.quiet.iter().filter(|_| order.lasting) {
         world.lay_read_only(folder)?;
     }
-    for path in policy.unreadable.iter().filter(|path| !covers.contains(path)) {
-        world.hide(path);
+    let locked = Locked::beside(order)?;
+    let hidden = || policy.unreadable.iter().filter(|path| !covers.contains(path));
+    for path in hidden() {
+        mounts::pin_hidden(path, &policy.writable, &mut world)?;
+    }
+    for path in hidden() {
+        let is_within = policy.writable.iter().any(|root| path.starts_with(root));
+        world.hide(path, locked.as_ref().filter(|_| is_within));
     }
     for path in &policy.readable {
         world.bind(READ_ONLY, path, path);
@@ -214,7 +220,7 @@ fn world(order: &Order, sockets: &[PathBuf]) -> Result<World, EnterError> {
         world.at("--remount-ro", folder);
     }
     for socket in sockets {
-        world.hide(socket);
+        world.hide(socket, None);
     }
     world.say(["--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
     Ok(world)
@@ -256,16 +262,56 @@ impl World {
         self.lays.push(Lay { at: folder.to_owned(), what: None });
     }
 
-    /// A device cannot be opened where bubblewrap lays it, so this one covers any file.
-    fn hide(&mut self, path: &Path) {
-        match fs::symlink_metadata(path) {
-            Ok(found) if found.is_dir() => {
+    /// A device cannot be opened where bubblewrap lays it, so this one covers any file. In a writable
+    /// folder what is hidden is seen to be `locked`: git would take it for deleted or changed.
+    fn hide(&mut self, path: &Path, locked: Option<&Locked>) {
+        match (fs::symlink_metadata(path), locked) {
+            (Ok(found), Some(locked)) => {
+                let blank = if found.is_dir() { &locked.folder } else { &locked.file };
+                self.bind(READ_ONLY, blank, path);
+            }
+            (Ok(found), None) if found.is_dir() => {
                 self.cover(path);
                 self.at("--remount-ro", path);
             }
-            Ok(_) => self.bind(READ_ONLY, Path::new("/dev/null"), path),
-            Err(_) => {}
+            (Ok(_), None) => self.bind(READ_ONLY, Path::new("/dev/null"), path),
+            (Err(_), _) => {}
         }
+    }
+}
+
+/// A folder and a file, empty and shut, to be laid over what is hidden. Bubblewrap can only lay what is
+/// there outside.
+struct Locked {
+    folder: PathBuf,
+    file: PathBuf,
+}
+
+impl Locked {
+    /// Made where the locks are, where no command changes anything.
+    fn beside(order: &Order) -> Result<Option<Self>, EnterError> {
+        let Some(place) = order.lock.as_ref().and_then(|lock| lock.parent()) else { return Ok(None) };
+        let locked = Self { folder: place.join("hidden-folder"), file: place.join("hidden-file") };
+        locked.make().doing_at("make what is laid over hidden files in", place)?;
+        Ok(Some(locked))
+    }
+
+    fn make(&self) -> io::Result<()> {
+        let shut = |path: &Path| match fs::symlink_metadata(path) {
+            Ok(found) if found.permissions().mode() & 0o777 != 0 => {
+                fs::set_permissions(path, fs::Permissions::from_mode(0o000))
+            }
+            Ok(_) => Ok(()),
+            Err(error) => Err(error),
+        };
+        let unless_there = |made: io::Result<()>| match made {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => made,
+        };
+        unless_there(fs::DirBuilder::new().mode(0o000).create(&self.folder))?;
+        unless_there(File::options().write(true).create_new(true).mode(0o000).open(&self.file).map(drop))?;
+        shut(&self.folder)?;
+        shut(&self.file)
     }
 }
 

@@ -8,12 +8,14 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, ResolveFlags, StatVfsMountFlags};
 use serde::{Deserialize, Serialize};
 
 use super::{Doing as _, EnterError};
+use crate::named;
 
 /// How a complaint about it begins, for who may try again.
 pub const EXCHANGED: &str = "trust what bubblewrap lays at";
@@ -54,9 +56,16 @@ pub struct Bound {
 /// What must be found inside.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Laid {
-    seen: BTreeMap<PathBuf, Seen>,
+    seen: Vec<Place>,
     /// How many mounts lie at a place at most, as the kernel writes its name.
     mounts: BTreeMap<String, usize>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Place {
+    #[serde(with = "named")]
+    at: PathBuf,
+    expected: Seen,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,6 +127,7 @@ impl Laid {
                 *mounts.entry(format!("{}/{rest}", at.trim_end_matches('/'))).or_default() += count;
             }
         }
+        let seen = seen.into_iter().map(|(at, expected)| Place { at, expected }).collect();
         Ok((Self { seen, mounts }, held))
     }
 
@@ -142,7 +152,7 @@ impl Laid {
                 "a file or folder was exchanged, or something was mounted, while the command started. Run it again";
             io::Error::other(why)
         };
-        for (place, expected) in &self.seen {
+        for Place { at: place, expected } in &self.seen {
             let found = open(place, true).and_then(|handle| expected.is_seen(&handle));
             if !found.doing_at(EXCHANGED, place)? {
                 return Err(other()).doing_at(EXCHANGED, place);
@@ -189,15 +199,20 @@ fn open(path: &Path, no_links: bool) -> io::Result<OwnedFd> {
 fn mount_points() -> Result<BTreeMap<String, usize>, EnterError> {
     let list = std::fs::read(MOUNTS).doing_at("read", Path::new(MOUNTS))?;
     let mut points = BTreeMap::new();
-    for line in String::from_utf8_lossy(&list).lines() {
+    for line in letters(&list).lines() {
         let point = line.split(' ').nth(4).unwrap_or_default().to_owned();
         *points.entry(point).or_default() += 1;
     }
     Ok(points)
 }
 
+/// Each byte as a letter: the kernel's list is of bytes, and so are names.
+fn letters(bytes: &[u8]) -> String {
+    bytes.iter().copied().map(char::from).collect()
+}
+
 /// A path as the kernel writes it in its list.
 fn as_written(path: &Path) -> String {
-    let text = path.to_string_lossy();
+    let text = letters(path.as_os_str().as_bytes());
     text.replace('\\', "\\134").replace(' ', "\\040").replace('\t', "\\011").replace('\n', "\\012")
 }

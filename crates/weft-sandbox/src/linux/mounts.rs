@@ -273,24 +273,42 @@ impl Mounting for Here {
     }
 }
 
-/// Lays a thing read-only over itself. What holds it must not be moved away, so every folder from
-/// the writable one down to it becomes a mount, which cannot be renamed.
+/// Lays a thing read-only over itself, where it could be changed.
 pub fn protect(path: &Path, writable: &[PathBuf], world: &mut impl Mounting) -> Result<(), EnterError> {
-    let Some(root) = writable.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())
-    else {
+    let (Some(root), Ok(found)) = (root_of(path, writable), fs::symlink_metadata(path)) else { return Ok(()) };
+    if !pin(path, root, world)? {
+        // What a link leads to is protected where it is, if it is writable at all.
         return Ok(());
-    };
-    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
-    let mut between: Vec<&Path> = path.ancestors().skip(1).take_while(|folder| folder != root).collect();
+    }
+    if found.is_symlink() { protect_target(path, root, world) } else { world.lay_read_only(path) }
+}
+
+/// The writable folder that a thing lies in, or is.
+fn root_of<'a>(path: &Path, writable: &'a [PathBuf]) -> Option<&'a PathBuf> {
+    writable.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())
+}
+
+/// What holds a thing must not be moved away with it, so every folder from the writable one down to it
+/// becomes a mount, which cannot be renamed. Says whether no link is on the way.
+fn pin(path: &Path, root: &Path, world: &mut impl Mounting) -> Result<bool, EnterError> {
+    let inside = |folder: &&Path| *folder != root && folder.starts_with(root);
+    let mut between: Vec<&Path> = path.ancestors().skip(1).take_while(inside).collect();
     between.reverse();
     for folder in between {
         match fs::symlink_metadata(folder) {
             Ok(found) if found.is_dir() => world.lay_open(folder)?,
-            // What a link leads to is protected where it is, if it is writable at all.
-            Ok(_) | Err(_) => return Ok(()),
+            Ok(_) | Err(_) => return Ok(false),
         }
     }
-    if found.is_symlink() { protect_target(path, root, world) } else { world.lay_read_only(path) }
+    Ok(true)
+}
+
+/// Keeps what is hidden from being moved to where nobody would look for it.
+pub fn pin_hidden(path: &Path, writable: &[PathBuf], world: &mut impl Mounting) -> Result<(), EnterError> {
+    match root_of(path, writable).filter(|root| *root != path && fs::symlink_metadata(path).is_ok()) {
+        Some(root) => pin(path, root, world).map(drop),
+        None => Ok(()),
+    }
 }
 
 /// A link itself cannot be laid over. Next to a root it may be replaced; deeper down nothing
@@ -308,7 +326,8 @@ fn protect_target(link: &Path, root: &Path, world: &mut impl Mounting) -> Result
 /// A file in a writable folder is seen to be locked: git would take an empty one for a change, and
 /// commit it. Elsewhere programs do better with an empty one.
 fn hide(path: &Path, writable: &[PathBuf]) -> Result<(), EnterError> {
-    let is_within = writable.iter().any(|folder| path.starts_with(folder));
+    pin_hidden(path, writable, &mut Here)?;
+    let is_within = root_of(path, writable).is_some();
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => attach(&clone(Path::new(BLANK_FOLDER), false)?, path),
         Ok(_) if is_within => attach(&clone(Path::new(LOCKED_FILE), false)?, path),

@@ -59,8 +59,12 @@ pub struct Counts {
     pub blocked: u64,
 }
 
+/// What is forbidden though its domain is allowed, asked for each visit: rules change.
+pub type Forbids = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
 struct Rules {
     allowed: Vec<Domain>,
+    forbids: Forbids,
     report: Report,
     counts: Mutex<Counts>,
     /// For tests, whose servers have no public address.
@@ -78,8 +82,14 @@ pub struct Proxy {
 impl Proxy {
     /// Waits for a helper at a socket in `folder`, which must be for this user alone.
     pub fn start(folder: &Path, allowed: Vec<Domain>, report: Report) -> io::Result<Self> {
+        Self::start_but(folder, allowed, Arc::new(|_| false), report)
+    }
+
+    /// The same, for who forbids some hosts all the same.
+    pub fn start_but(folder: &Path, allowed: Vec<Domain>, forbids: Forbids, report: Report) -> io::Result<Self> {
         let rules = Rules {
             allowed,
+            forbids,
             report,
             counts: Mutex::default(),
             #[cfg(any(test, feature = "loopback"))]
@@ -91,7 +101,10 @@ impl Proxy {
     /// One that takes the servers of this machine for public ones.
     #[cfg(any(test, feature = "loopback"))]
     pub fn start_for_loopback(folder: &Path, allowed: Vec<Domain>, report: Report) -> io::Result<Self> {
-        Self::with(folder, Rules { allowed, report, counts: Mutex::default(), loopback: true })
+        Self::with(
+            folder,
+            Rules { allowed, forbids: Arc::new(|_| false), report, counts: Mutex::default(), loopback: true },
+        )
     }
 
     fn with(folder: &Path, rules: Rules) -> io::Result<Self> {
@@ -210,6 +223,9 @@ impl Rules {
     async fn reach(&self, host: &str, port: u16) -> Result<TcpStream, Verdict> {
         if !self.allowed.iter().any(|domain| domain.covers(host)) {
             return Err(Verdict::Blocked(format!("The sandbox does not allow the domain {host}.")));
+        }
+        if (self.forbids)(host) {
+            return Err(Verdict::Blocked(format!("A rule of the person's forbids to reach {host}.")));
         }
         let unreachable = |why: String| Verdict::Unreachable(format!("{host} could not be reached: {why}."));
         let found = timeout(PATIENCE, tokio::net::lookup_host((host, port))).await;

@@ -70,6 +70,7 @@ fn only_public_addresses_are_public() {
 async fn a_name_that_leads_to_this_machine_is_blocked() {
     let rules = Rules {
         allowed: vec!["localhost".parse().unwrap()],
+        forbids: Arc::new(|_| false),
         report: Arc::new(|_| {}),
         counts: Mutex::default(),
         loopback: false,

@@ -1,6 +1,7 @@
 //! The sandbox of a user to whom the kernel gives no namespaces, but bubblewrap does.
 
 use std::fs::{self, Permissions};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -94,6 +95,47 @@ fn what_is_protected_stays_so_beside_repositories() {
         assert!(code == Some(1) && output.contains("Read-only file system"), "{place}: {output}");
     }
     assert_eq!(world.run(Layers::ALL, "echo x > dots/new && cat dots/new"), (Some(0), "x\n".to_owned()));
+}
+
+/// What is hidden in the workspace is shut rather than empty, stays where it is, and may have any name.
+#[test]
+fn what_is_hidden_is_neither_gone_nor_changed_to_git_nor_moved() {
+    let Some(ground) = ground() else { return };
+    let world = World::on(&Rc::new(ground));
+    hides_in_the_workspace(&world, Layers::ALL);
+}
+
+/// The same in a world of our own.
+#[test]
+fn what_is_hidden_in_a_world_of_our_own_is_so_too() {
+    let Some(layers) = crate::world::full() else { return };
+    hides_in_the_workspace(&World::new(), layers);
+}
+
+fn hides_in_the_workspace(world: &World, layers: Layers) {
+    let prepare = "rm -rf .git sub && git init -q . && git config user.email a@b.c && git config user.name n && \
+                   mkdir -p outer/in/private && echo NEEDLE > outer/in/private/a && echo NEEDLE > outer/one.pem && \
+                   echo NEEDLE > \"outer/$(printf 'odd\\377.pem')\" && echo free > outer/free && git add outer readme && git commit -qm one";
+    assert_eq!(world.plain(prepare), (Some(0), String::new()));
+    let mut order = world.order(layers);
+    let odd = std::ffi::OsStr::from_bytes(b"outer/odd\xff.pem");
+    let hidden = ["outer/in/private".as_ref(), "outer/one.pem".as_ref(), odd].map(|name| world.workspace.join(name));
+    order.policy.unreadable.extend(hidden);
+    let run = |line: &str| said(world.sandboxed(&order, line).output().unwrap()).1;
+    let status =
+        run("git status --porcelain 2> /dev/null; git commit -qam none 2> /dev/null; git log --format=%s; echo end");
+    assert!(status.ends_with("one\nend\n") && !status.contains(" D "), "{status}");
+    for line in [
+        "cat outer/in/private/a; cat outer/one.pem; cat outer/odd*; grep -rs NEEDLE .",
+        "mv outer moved; cat moved/one.pem moved/odd* moved/in/private/a",
+        "mv outer/in moved; cat moved/private/a",
+        "rm -rf outer/in; ls outer/in; mv outer/one.pem x; cat x; ln outer/one.pem y; cat y",
+    ] {
+        let told = run(line);
+        assert!(!told.contains("NEEDLE"), "{line}: {told}");
+    }
+    assert_eq!(world.plain("cat outer/in/private/a outer/one.pem"), (Some(0), "NEEDLE\nNEEDLE\n".to_owned()));
+    assert!(run("mv outer/free here && cat here").contains("free"));
 }
 
 /// A bubblewrap that somebody gets in the way of, as the program at `name`.

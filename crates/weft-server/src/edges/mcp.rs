@@ -19,6 +19,7 @@ pub fn service(desk: &SharedDesk) -> StreamableHttpService<Server<WeftOffer>, Lo
         mode: desk.engine.config().mode,
         session: SessionId::from_random(getrandom::u64().unwrap_or_default()),
         read_marks: ReadMarks::default(),
+        calls: Default::default(),
     };
     http::service(Arc::new(offer), desk.closing.clone())
 }

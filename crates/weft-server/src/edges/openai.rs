@@ -8,83 +8,88 @@
 use std::convert::Infallible;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive};
 use axum::response::{IntoResponse as _, Response, Sse};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use utoipa::ToSchema;
 use weft_core::UserPart;
 use weft_core::event::EndReason;
-use weft_core::message::Image;
 use weft_engine::agent::Agent;
 
 use super::turn::{Piece, Turn, Waiting, problem_of, session_for};
 use crate::desk::{Desk, SharedDesk};
-use crate::extract::Body;
+use crate::extract::{Body, Path};
 use crate::problem::{Answer, Problem, clipped};
+use crate::uploads;
 
 const MOST_MESSAGES: usize = 2_000;
 
-#[derive(Debug, Deserialize)]
-pub struct Request {
+/// What OpenAI's clients send. What else they send is not looked at.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct ChatCompletion {
+    /// The name of an agent.
     #[serde(default)]
     model: String,
-    messages: Vec<Message>,
+    messages: Vec<ChatMessage>,
     #[serde(default)]
     stream: bool,
     #[serde(default)]
     stream_options: Option<StreamOptions>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 struct StreamOptions {
     #[serde(default)]
     include_usage: bool,
 }
 
-#[derive(Debug, Deserialize)]
-struct Message {
+#[derive(Debug, Deserialize, ToSchema)]
+struct ChatMessage {
+    /// The last message is the person's, `user`.
     role: String,
     #[serde(default)]
-    content: Option<Content>,
+    content: Option<ChatContent>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged)]
-enum Content {
+enum ChatContent {
     Text(String),
-    Parts(Vec<ContentPart>),
+    Parts(Vec<ChatPart>),
 }
 
-#[derive(Debug, Deserialize)]
-struct ContentPart {
+#[derive(Debug, Deserialize, ToSchema)]
+struct ChatPart {
+    /// `text` or `image_url`.
     r#type: String,
     #[serde(default)]
     text: Option<String>,
     #[serde(default)]
-    image_url: Option<ImageUrl>,
+    image_url: Option<ChatImage>,
 }
 
-#[derive(Debug, Deserialize)]
-struct ImageUrl {
+#[derive(Debug, Deserialize, ToSchema)]
+struct ChatImage {
     url: String,
 }
 
-impl Message {
+impl ChatMessage {
     fn text(&self) -> String {
         match &self.content {
             None => String::new(),
-            Some(Content::Text(text)) => text.clone(),
-            Some(Content::Parts(parts)) => {
+            Some(ChatContent::Text(text)) => text.clone(),
+            Some(ChatContent::Parts(parts)) => {
                 parts.iter().filter_map(|part| part.text.as_deref()).collect::<Vec<_>>().join("\n")
             }
         }
     }
 
     fn parts(&self) -> Answer<Vec<UserPart>> {
-        let Some(Content::Parts(parts)) = &self.content else { return Ok(vec![UserPart::text(self.text())]) };
+        let Some(ChatContent::Parts(parts)) = &self.content else { return Ok(vec![UserPart::text(self.text())]) };
         parts
             .iter()
             .map(|part| match (part.r#type.as_str(), &part.text, &part.image_url) {
@@ -100,10 +105,8 @@ impl Message {
 fn picture(url: &str) -> Answer<UserPart> {
     let inside = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     match inside {
-        Some((media_type, data)) if media_type.starts_with("image/") => {
-            Ok(UserPart::Image(Image { media_type: media_type.to_owned(), data: data.into() }))
-        }
-        _ => Err(Problem::bad("Send pictures as `data:image/png;base64,…`.")),
+        Some((media_type, data)) => uploads::picture(media_type, data),
+        None => Err(Problem::bad("Send pictures as `data:image/png;base64,…`.")),
     }
 }
 
@@ -128,11 +131,15 @@ impl Desk {
     }
 }
 
+/// The agents, as models
+#[utoipa::path(get, path = "/v1/models", responses((status = 200, body = Object)), tag = "other protocols")]
 pub async fn models(State(desk): State<SharedDesk>) -> Json<Value> {
     let models: Vec<Value> = desk.agent_names().iter().map(|name| model_view(name)).collect();
     Json(json!({ "object": "list", "data": models }))
 }
 
+/// An agent, as a model
+#[utoipa::path(get, path = "/v1/models/{model}", params(("model" = String, Path)), responses((status = 200, body = Object)), tag = "other protocols")]
 pub async fn model(State(desk): State<SharedDesk>, Path(name): Path<String>) -> Response {
     if desk.agent_names().contains(&name) {
         return Json(model_view(&name)).into_response();
@@ -148,7 +155,11 @@ fn no_model(name: &str) -> Problem {
     )
 }
 
-pub async fn complete(State(desk): State<SharedDesk>, Body(request): Body<Request>) -> Response {
+/// Say something to an agent as to a model of OpenAI's
+///
+/// With `stream` the answer comes piece by piece.
+#[utoipa::path(post, path = "/v1/chat/completions", request_body = ChatCompletion, responses((status = 200, content((Object = "application/json"), (String = "text/event-stream"))), (status = 502, description = "The model behind the agent failed", body = crate::problem::ErrorBody)), tag = "other protocols")]
+pub async fn complete(State(desk): State<SharedDesk>, Body(request): Body<ChatCompletion>) -> Response {
     match begin(&desk, &request).await {
         Ok(talk) if request.stream => {
             let usage = request.stream_options.is_some_and(|options| options.include_usage);
@@ -198,7 +209,7 @@ impl Names {
     }
 }
 
-async fn begin(desk: &SharedDesk, request: &Request) -> Answer<Talk> {
+async fn begin(desk: &SharedDesk, request: &ChatCompletion) -> Answer<Talk> {
     let model = if request.model.is_empty() { weft_engine::agent::DEFAULT } else { request.model.as_str() };
     if !desk.agent_names().iter().any(|name| name == model) {
         return Err(no_model(model));
@@ -233,7 +244,7 @@ async fn begin(desk: &SharedDesk, request: &Request) -> Answer<Talk> {
 }
 
 /// A conversation that began elsewhere, told to the agent.
-fn preface(before: &[Message]) -> String {
+fn preface(before: &[ChatMessage]) -> String {
     let mut text = String::from("What was said before, as the calling program has it:\n");
     for message in before {
         text.push_str(&format!("<{0}>\n{1}\n</{0}>\n", clipped(&message.role), message.text()));

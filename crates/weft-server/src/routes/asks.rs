@@ -13,7 +13,7 @@ use weft_store::MarkChange;
 
 use super::blocking;
 use crate::desk::{Desk, SharedDesk};
-use crate::extract::{Body, Names, Session, named};
+use crate::extract::{Body, Names, Path, Session, named};
 use crate::problem::{Answer, Problem};
 
 /// How far back an answer that came first is looked for.
@@ -94,7 +94,7 @@ pub struct Answered {
 pub async fn answer(
     State(desk): State<SharedDesk>,
     Session(session): Session,
-    names: Names,
+    Path(names): Names,
     Body(given): Body<AnswerIn>,
 ) -> Answer<Json<Answered>> {
     desk.exists(session)?;

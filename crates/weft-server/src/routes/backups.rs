@@ -2,7 +2,7 @@
 //! day, and takes the newest good one when the database is damaged.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -10,6 +10,7 @@ use weft_store::audit::Category;
 
 use super::blocking;
 use crate::desk::{Desk, SharedDesk};
+use crate::extract::Path;
 use crate::problem::{Answer, Problem};
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -15,7 +15,7 @@ use weft_core::{Message, Part, Recorded, State as SessionState, UserPart};
 
 use super::blocking;
 use crate::desk::SharedDesk;
-use crate::extract::{Names, Query, Session, named};
+use crate::extract::{self, Names, Query, Session, named};
 use crate::problem::{Answer, Problem};
 
 const USUAL_PAGE: usize = 500;
@@ -218,7 +218,11 @@ fn spoken(parts: &[Part]) -> String {
 
 /// The whole output of a tool call
 #[utoipa::path(get, path = "/sessions/{id}/outputs/{call}", params(("id" = String, Path), ("call" = String, Path)), responses((status = 200, content_type = "text/plain", body = String)), tag = "events")]
-pub async fn output(State(desk): State<SharedDesk>, Session(session): Session, names: Names) -> Answer<Response> {
+pub async fn output(
+    State(desk): State<SharedDesk>,
+    Session(session): Session,
+    extract::Path(names): Names,
+) -> Answer<Response> {
     desk.exists(session)?;
     desk.begun(session)?;
     let call: String = named(&names, "call")?;

@@ -36,6 +36,7 @@ use utoipa_axum::routes;
 use weft_core::SessionId;
 
 use crate::desk::{Desk, SharedDesk};
+use crate::edges::ai_sdk;
 use crate::problem::{Answer, Problem};
 use crate::rows::SessionView;
 
@@ -82,6 +83,7 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(knowledge::ask))
         .routes(routes!(research::corpora))
         .routes(routes!(research::paragraph))
+        .routes(routes!(research::source))
         .routes(routes!(research::start, research::show))
         .routes(routes!(research::document))
         .routes(routes!(papers::make, papers::of_session))
@@ -116,6 +118,7 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(about::doctor))
         .routes(routes!(uploads::upload))
         .routes(routes!(uploads::download))
+        .routes(routes!(ai_sdk::chat))
 }
 
 /// Work that waits for the disk, done where it holds up nobody.

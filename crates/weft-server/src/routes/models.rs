@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -14,7 +14,7 @@ use weft_store::audit::{Category, Entry, Severity};
 
 use super::blocking;
 use crate::desk::{Desk, SharedDesk};
-use crate::extract::Body;
+use crate::extract::{Body, Path};
 use crate::problem::{Answer, Problem, sentence};
 use crate::providers::{self, KeySource, Provider};
 
@@ -137,13 +137,23 @@ pub struct KeyIn {
     key: String,
 }
 
+#[derive(Debug, Serialize, ToSchema)]
+pub struct KeptKey {
+    /// The provider was asked, and takes it.
+    works: bool,
+    /// Why that is not known, if it is not.
+    message: Option<String>,
+}
+
 /// Keep a provider's key, encrypted on this machine
-#[utoipa::path(put, path = "/models/{provider}/key", params(("provider" = String, Path)), request_body = KeyIn, responses((status = 204)), tag = "models")]
+///
+/// It is tried first. One that the provider refuses is not kept; one that could not be tried is.
+#[utoipa::path(put, path = "/models/{provider}/key", params(("provider" = String, Path)), request_body = KeyIn, responses((status = 200, body = KeptKey)), tag = "models")]
 pub async fn set_key(
     State(desk): State<SharedDesk>,
     Path(name): Path<String>,
     Body(given): Body<KeyIn>,
-) -> Answer<StatusCode> {
+) -> Answer<Json<KeptKey>> {
     let provider = desk.provider(&name).await?;
     let key = given.key.trim().to_owned();
     if key.is_empty()
@@ -153,17 +163,20 @@ pub async fn set_key(
         return Err(Problem::bad("This is not a key: keys have no spaces or line breaks. Nothing was saved."));
     }
     let checked = tokio::time::timeout(PATIENCE, provider::check_key(&provider.config, Secret::new(&*key))).await;
-    if let Ok(Err(failure)) = checked
-        && matches!(failure.kind, FailureKind::Auth | FailureKind::Config)
-    {
-        return Err(Problem::bad(format!("{} Nothing was saved.", sentence(&failure.message))));
-    }
+    let message = match checked {
+        Ok(Ok(_)) => None,
+        Ok(Err(failure)) if matches!(failure.kind, FailureKind::Auth | FailureKind::Config) => {
+            return Err(Problem::bad(format!("{} Nothing was saved.", sentence(&failure.message))));
+        }
+        Ok(Err(failure)) => Some(sentence(&failure.message)),
+        Err(_) => Some("The provider did not answer in time.".to_owned()),
+    };
     let vault = desk.vault();
     let saved = blocking(move || vault.set(&name, &weft_store::Secret::new(key)).map(|_| name)).await?;
     let name = saved.map_err(|error| Problem::failed(sentence(&error.to_string())))?;
     desk.engine.forget_client(&name);
     desk.note_change(Category::Credential, "credential.saved", "save", &name);
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Json(KeptKey { works: message.is_none(), message }))
 }
 
 /// Forget a provider's key

@@ -1,7 +1,7 @@
 //! A person's own agents and skills: read, written, put away.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,7 +10,7 @@ use weft_store::audit::Category;
 
 use super::{blocking, to_the_end};
 use crate::desk::{Desk, SharedDesk};
-use crate::extract::Body;
+use crate::extract::{Body, Path};
 use crate::problem::{Answer, Problem, sentence};
 use crate::version;
 
@@ -63,12 +63,15 @@ pub async fn keep_agent(
 }
 
 /// Put an agent of your own away
-#[utoipa::path(delete, path = "/agents/{name}", params(("name" = String, Path)), responses((status = 200, body = PutAway)), tag = "catalog")]
+///
+/// It stays (409) if it is no longer the text of the version that `If-Match` names.
+#[utoipa::path(delete, path = "/agents/{name}", params(("name" = String, Path), ("if-match" = Option<String>, Header, max_length = 64)), responses((status = 200, body = PutAway)), tag = "catalog")]
 pub async fn remove_agent(
     State(desk): State<SharedDesk>,
     Path(name): Path<String>,
+    read: version::Read,
 ) -> Answer<(StatusCode, Json<PutAway>)> {
-    remove(desk, Kind::Agent, name).await
+    remove(desk, Kind::Agent, name, read).await
 }
 
 /// A skill of your own, as it is written
@@ -88,12 +91,15 @@ pub async fn keep_skill(
 }
 
 /// Put a skill of your own away
-#[utoipa::path(delete, path = "/skills/{name}", params(("name" = String, Path)), responses((status = 200, body = PutAway)), tag = "catalog")]
+///
+/// It stays (409) if it is no longer the text of the version that `If-Match` names.
+#[utoipa::path(delete, path = "/skills/{name}", params(("name" = String, Path), ("if-match" = Option<String>, Header, max_length = 64)), responses((status = 200, body = PutAway)), tag = "catalog")]
 pub async fn remove_skill(
     State(desk): State<SharedDesk>,
     Path(name): Path<String>,
+    read: version::Read,
 ) -> Answer<(StatusCode, Json<PutAway>)> {
-    remove(desk, Kind::Skill, name).await
+    remove(desk, Kind::Skill, name, read).await
 }
 
 async fn show(desk: SharedDesk, kind: Kind, name: String) -> Answer<Json<OwnText>> {
@@ -120,25 +126,39 @@ fn replace(desk: &Desk, kind: Kind, name: String, given: OwnTextIn) -> Answer<Js
         let word = kind.word();
         return Err(Problem::conflict("exists", format!("There is already a {word} `{name}`.")));
     }
-    if given.version.is_some() {
-        // One that was removed meanwhile is no longer what was read.
-        let now = own.text().map(|text| version::of(&text)).unwrap_or_default();
-        version::check(&now, given.version.as_deref(), "The instructions")?;
-    }
+    version::Read::of(given.version).check("The instructions", || now(&own))?;
     own.keep(&given.text).map_err(problem)?;
     desk.note_change(Category::Config, "catalog.written", "write", &format!("{} {name}", kind.word()));
     let version = version::of(&given.text);
     Ok(Json(OwnText { file: own.file().display().to_string(), version, text: given.text, name }))
 }
 
-async fn remove(desk: SharedDesk, kind: Kind, name: String) -> Answer<(StatusCode, Json<PutAway>)> {
-    blocking(move || {
-        let own = Own::named(kind, &name, &desk.home).map_err(|_| missing(kind))?;
-        let place = own.put_away(&desk.home, desk.engine.clock().now()).map_err(problem)?;
-        desk.note_change(Category::Config, "catalog.removed", "remove", &format!("{} {name}", kind.word()));
-        Ok((StatusCode::OK, Json(PutAway { place: place.display().to_string() })))
+async fn remove(
+    desk: SharedDesk,
+    kind: Kind,
+    name: String,
+    read: version::Read,
+) -> Answer<(StatusCode, Json<PutAway>)> {
+    to_the_end(async move {
+        let holder = SharedDesk::clone(&desk);
+        let _replacing = holder.replacing.lock().await;
+        blocking(move || {
+            let own = Own::named(kind, &name, &desk.home).map_err(|_| missing(kind))?;
+            if own.exists() {
+                read.check("The instructions", || now(&own))?;
+            }
+            let place = own.put_away(&desk.home, desk.engine.clock().now()).map_err(problem)?;
+            desk.note_change(Category::Config, "catalog.removed", "remove", &format!("{} {name}", kind.word()));
+            Ok((StatusCode::OK, Json(PutAway { place: place.display().to_string() })))
+        })
+        .await?
     })
-    .await?
+    .await
+}
+
+/// One that was removed meanwhile, or cannot be read any more, is no longer what was read.
+fn now(own: &Own) -> String {
+    own.text().map(|text| version::of(&text)).unwrap_or_default()
 }
 
 fn missing(kind: Kind) -> Problem {

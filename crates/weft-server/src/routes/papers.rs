@@ -1,7 +1,7 @@
 //! Papers over HTTP: research that is kept, its versions, and what was decided.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
@@ -9,7 +9,7 @@ use weft_research::papers::{Decided, Paper, PaperError, Source};
 
 use super::blocking;
 use crate::desk::SharedDesk;
-use crate::extract::{Body, Query, Session};
+use crate::extract::{Body, Path, Query, Session};
 use crate::problem::{Answer, Problem};
 
 #[derive(Serialize, ToSchema)]

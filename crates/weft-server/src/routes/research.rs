@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -19,6 +19,9 @@ use super::blocking;
 use crate::desk::SharedDesk;
 use crate::extract::{Body, Query, Session};
 use crate::problem::{Answer, Problem};
+
+/// In bytes.
+const LARGEST_DOCUMENT: u64 = 256 << 20;
 
 #[derive(Serialize, ToSchema)]
 pub struct CorpusList {
@@ -127,6 +130,42 @@ pub async fn paragraph(
     .await?
 }
 
+/// The document that a paragraph stands in; a PDF opens where it is shown, others are saved
+#[utoipa::path(get, path = "/corpora/document", params(ParagraphQuery), responses((status = 200, content((Vec<u8> = "application/pdf"), (Vec<u8> = "application/octet-stream"), (String = "text/plain")))), tag = "research")]
+pub async fn source(State(desk): State<SharedDesk>, Query(query): Query<ParagraphQuery>) -> Answer<Response> {
+    blocking(move || {
+        let name = desk.corpora.named(query.corpus.as_deref()).map_err(problem)?;
+        let book = desk.corpora.book(&name).map_err(problem)?;
+        let path = {
+            let book = book.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(found) = book.get(&query.id) else {
+                return Err(Problem::missing("There is no such paragraph in this corpus."));
+            };
+            book.document_of(found).map_err(problem)?
+        };
+        let size = std::fs::metadata(&path).map_or(0, |about| about.len());
+        if size > LARGEST_DOCUMENT {
+            return Err(Problem::too_large("This document is too large to be shown here. Open it in its folder."));
+        }
+        let bytes = std::fs::read(&path)
+            .map_err(|error| Problem::failed(format!("{} cannot be read: {error}.", path.display())))?;
+        let shown = bytes.starts_with(b"%PDF-");
+        let mut response = served(&path.to_string_lossy(), bytes);
+        if shown {
+            // Browsers show a PDF in a viewer of their own, apart from the page, and not at all in a sandbox.
+            let fields = response.headers_mut();
+            fields.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/pdf"));
+            fields.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("inline"));
+            fields.insert(
+                header::CONTENT_SECURITY_POLICY,
+                HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
+            );
+        }
+        Ok(response)
+    })
+    .await?
+}
+
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResearchIn {
@@ -146,6 +185,10 @@ pub struct ResearchIn {
     /// It has nothing to do with the last answer of the session.
     #[serde(default)]
     afresh: bool,
+    /// The session whose last answer it follows up, where this one has none.
+    follows: Option<String>,
+    /// Another flow than `research`.
+    flow: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -166,32 +209,43 @@ pub async fn start(
         return Err(Problem::bad("Say what to research."));
     }
     weft_research::check_question(&body.question).map_err(Problem::too_large)?;
-    let before = desk.engine.run_settings(session)?;
-    let asked_before = || before?.get("corpus")?.as_str().map(str::to_owned);
-    let name = desk.corpora.named(body.corpus.clone().or_else(asked_before).as_deref()).map_err(problem)?;
-    // Documents that were edited since are read again before they are asked.
-    let corpora = std::sync::Arc::clone(&desk.corpora);
-    let fresh = name.clone();
-    blocking(move || corpora.freshen(&fresh)).await?.map_err(problem)?;
-    let corpus = desk.corpora.get(&name).map_err(problem)?;
-    let cites: Value =
-        corpus.folders.iter().map(|folder| folder.cite.as_str()).filter(|cite| !cite.is_empty()).collect();
-    let mut settings = Map::from_iter([
-        ("corpus".to_owned(), json!(corpus.name)),
-        ("prefixes".to_owned(), cites),
-        ("yes".to_owned(), json!(body.yes)),
-    ]);
+    let follows = body.follows.as_deref().map(|id| id.parse().map_err(|_| Problem::bad("`follows` is no session.")));
+    let follows = follows.transpose()?;
+    follows.iter().try_for_each(|session| desk.exists(*session))?;
+    let flow = body.flow.unwrap_or_else(|| FLOW.to_owned());
+    let known = desk.engine.flow(session, &flow)?.settings;
+    let mut settings = Map::new();
+    // A flow of one's own may have other settings; what was asked for and is not there is refused.
+    if body.corpus.is_some() || known.contains_key("corpus") {
+        let before = desk.engine.run_settings(follows.unwrap_or(session))?;
+        let asked_before = || before?.get("corpus")?.as_str().map(str::to_owned);
+        let name = desk.corpora.named(body.corpus.or_else(asked_before).as_deref()).map_err(problem)?;
+        // Documents that were edited since are read again before they are asked.
+        let corpora = std::sync::Arc::clone(&desk.corpora);
+        let fresh = name.clone();
+        blocking(move || corpora.freshen(&fresh)).await?.map_err(problem)?;
+        let corpus = desk.corpora.get(&name).map_err(problem)?;
+        if known.contains_key("prefixes") {
+            let cites = corpus.folders.iter().map(|folder| folder.cite.as_str()).filter(|cite| !cite.is_empty());
+            settings.insert("prefixes".to_owned(), cites.collect());
+        }
+        settings.insert("corpus".to_owned(), json!(corpus.name));
+    }
+    if body.yes || known.contains_key("yes") {
+        settings.insert("yes".to_owned(), json!(body.yes));
+    }
     settings.extend(body.depth.map(|depth| ("depth".to_owned(), json!(depth))));
     settings.extend(body.web.map(|web| ("web".to_owned(), json!(web))));
     let new = NewRun {
-        flow: FLOW.to_owned(),
+        flow,
         question: body.question,
         settings,
         budget: body.budget_usd.map(Cost::from_usd),
-        follows: None,
+        follows,
         afresh: body.afresh,
     };
     desk.engine.start_flow(session, new).await?;
+    desk.take_up(session).await;
     let run = desk.engine.state(session)?.run.map_or(1, |run| run.number);
     Ok((StatusCode::ACCEPTED, Json(Begun { session: session.to_string(), run })))
 }
@@ -227,6 +281,8 @@ pub async fn show(State(desk): State<SharedDesk>, Session(session): Session) -> 
 pub struct ExportQuery {
     /// `md`, `html`, `docx` or `pdf`; Markdown if left out.
     format: Option<String>,
+    /// An earlier answer of the session, by its number; the last if left out.
+    run: Option<u32>,
 }
 
 /// The document of a session's research as a file
@@ -239,15 +295,18 @@ pub async fn document(
     desk.exists(session)?;
     desk.begun(session)?;
     blocking(move || {
-        let output = desk.engine.run_output(session)?;
+        let output = match query.run {
+            Some(run) => desk.engine.output_of(session, run)?,
+            None => desk.engine.run_output(session)?,
+        };
         let text = output.as_ref().and_then(|output| output.get("document")).and_then(Value::as_str);
         let Some(text) = text else { return Err(Problem::missing("There is no finished document in this session.")) };
-        let title = text.lines().next().unwrap_or_default().trim_start_matches("# ");
+        let title = export::title(text);
         match query.format.as_deref().unwrap_or("md") {
             "md" => Ok(served("research.md", text.as_bytes().to_vec())),
-            "html" => Ok(served("research.html", export::html(title, text).into_bytes())),
+            "html" => Ok(served("research.html", export::html(&title, text).into_bytes())),
             "docx" => Ok(served("research.docx", export::docx(text).map_err(Problem::failed)?)),
-            "pdf" => Ok(served("research.pdf", export::pdf(title, text))),
+            "pdf" => Ok(served("research.pdf", export::pdf(&title, text))),
             _ => Err(Problem::bad("The format is one of md, html, docx and pdf.")),
         }
     })
@@ -256,7 +315,7 @@ pub async fn document(
 
 pub(super) fn problem(error: CorpusError) -> Problem {
     match error {
-        CorpusError::Unknown { .. } => Problem::missing(format!("{error}.")),
+        CorpusError::Unknown { .. } | CorpusError::NoDocument(_) => Problem::missing(format!("{error}.")),
         CorpusError::Name(_)
         | CorpusError::Several(_)
         | CorpusError::Sample(_)

@@ -1,20 +1,23 @@
 //! Sessions: listed, begun, named, marked, deleted.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use weft_core::{ModelName, SessionId, State as SessionState};
+use weft_core::{InputId, ModelName, SessionId, State as SessionState};
 use weft_engine::NewSession;
 use weft_store::{MarkChange, MarkedFilter, Store, StoreError, View};
 
-use super::blocking;
 use super::turns::{PartIn, Said, content_of};
+use super::{blocking, to_the_end};
 use crate::chores::GRACE_MS;
 use crate::desk::{Desk, SharedDesk};
 use crate::expression::{Around, Expression, ExpressionError};
 use crate::extract::{Body, OptionalBody, Query, Session};
+use crate::once::begun_by;
 use crate::problem::{Answer, Problem};
 use crate::rows::{ModeWord, SessionView, StatusWord, read_cursor, write_cursor};
 
@@ -171,6 +174,11 @@ pub struct NewSessionIn {
     /// Said at once. Without it nothing is on disk yet.
     #[serde(default)]
     content: Vec<PartIn>,
+    /// An id of your own for what is said, 12 letters and digits drawn at random. Asked again with the same id,
+    /// because the answer was lost, this is the session that was begun with it.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, pattern = "^[0-9a-hjkmnp-tv-z]{12}$")]
+    input: Option<InputId>,
     /// Send it although something in it looks like a secret.
     #[serde(default)]
     anyway: bool,
@@ -194,7 +202,7 @@ pub async fn create(
     };
     // Checked first, so that a session is not begun with words that cannot be said.
     let said = Said { content: content_of(&desk, new.content)?, anyway: new.anyway, redact: new.redact };
-    let session = desk.engine.create(NewSession {
+    let wanted = NewSession {
         workspace,
         agent: new.agent.or_else(|| usual.and_then(|config| config.agent.clone())),
         model,
@@ -202,14 +210,46 @@ pub async fn create(
         limits: None,
         parent: None,
         title: true,
-    })?;
-    if !said.content.is_empty()
-        && let Err(problem) = desk.say(session, said, weft_core::event::Delivery::FollowUp).await
-    {
-        desk.engine.forget_unbegun(session);
-        return Err(problem);
-    }
+    };
+    let session = match new.input.filter(|_| !said.content.is_empty()) {
+        None => desk.begin_session(wanted, said, None).await?,
+        Some(input) => {
+            let desk = Arc::clone(&desk);
+            to_the_end(async move {
+                let once = desk.said.of(None, input);
+                let begin = async {
+                    match desk.engine.store().known_as(&begun_by(input))? {
+                        Some(session) => Ok(session),
+                        None => desk.begin_session(wanted, said, Some(input)).await,
+                    }
+                };
+                once.get_or_try_init(|| begin).await.copied()
+            })
+            .await?
+        }
+    };
     Ok((StatusCode::CREATED, Json(desk.view(session)?)))
+}
+
+impl Desk {
+    /// A new session, with its first words where there are any.
+    async fn begin_session(&self, new: NewSession, said: Said, input: Option<InputId>) -> Answer<SessionId> {
+        let session = self.engine.create(new)?;
+        if said.content.is_empty() {
+            return Ok(session);
+        }
+        let id = input.unwrap_or_else(|| self.new_input());
+        if let Err(problem) = self.say(session, id, said, weft_core::event::Delivery::FollowUp).await {
+            self.engine.forget_unbegun(session);
+            return Err(problem);
+        }
+        if let Some(input) = input {
+            // Without the mark it is found again for as long as this server runs.
+            let change = MarkChange { known_as: Some(begun_by(input)), ..MarkChange::default() };
+            let _ = self.engine.store().mark(session, change).await;
+        }
+        Ok(session)
+    }
 }
 
 /// A session with what is going on in it.

@@ -32,12 +32,16 @@ pub struct SettingsView {
     /// What holds here, by the dotted name of the setting.
     #[schema(value_type = Object)]
     values: BTreeMap<&'static str, Value>,
+    /// Which value each of them has; whoever replaces one can say which they had read.
+    versions: BTreeMap<&'static str, String>,
     /// Names of settings that can be changed here.
     editable: Vec<&'static str>,
     /// Your own settings file.
     file: String,
     /// All files that were read.
     files: Vec<String>,
+    /// Settings that were changed and hold when Weft starts again; until then they are as they were.
+    waiting: Vec<&'static str>,
     /// What is odd about them.
     warnings: Vec<String>,
     /// Your own commands at fixed points of a turn.
@@ -58,11 +62,14 @@ impl Desk {
         let loaded = blocking(move || backstage.settings()).await?;
         let Loaded { config, warnings, sources } = loaded.map_err(|reason| Problem::failed(sentence(&reason)))?;
         let hooks: Vec<Hook> = config.hooks.iter().map(hook_view).collect();
+        let values = values(&config);
         Ok(SettingsView {
-            values: values(&config),
+            versions: values.iter().map(|(name, value)| (*name, version::of(value))).collect(),
+            values,
             editable: editable().collect(),
             file: self.home.config_file().display().to_string(),
             files: sources.iter().map(|file| file.display().to_string()).collect(),
+            waiting: self.engine.waiting(&config),
             warnings,
             hooks_version: version::of(&hooks),
             hooks,
@@ -130,14 +137,12 @@ pub async fn set_hooks(State(desk): State<SharedDesk>, Body(given): Body<HooksIn
 impl Desk {
     async fn replace_hooks(self: Arc<Self>, hooks: Vec<Hook>, read: String) -> Answer<SettingsView> {
         let _replacing = self.replacing.lock().await;
-        version::check(&self.settings_view().await?.hooks_version, Some(&read), "The hooks")?;
+        let now = self.settings_view().await?.hooks_version;
+        version::Read::of(Some(read)).check("The hooks", || now)?;
         let backstage = Arc::clone(&self.backstage);
         let kept = blocking(move || backstage.set_hooks(&hooks).map(|()| hooks)).await?;
         let hooks = kept.map_err(|reason| Problem::bad(sentence(&reason)))?;
-        let backstage = Arc::clone(&self.backstage);
-        if let Ok(loaded) = blocking(move || backstage.settings()).await? {
-            self.engine.renew(&loaded.config);
-        }
+        self.renew_settings().await?;
         let told = serde_json::to_string(&hooks).unwrap_or_default();
         self.note_change(Category::Config, "hooks.set", "set", &format!("hooks = {told}"));
         self.settings_view().await
@@ -150,11 +155,14 @@ fn values(config: &Config) -> BTreeMap<&'static str, Value> {
 
 /// Change settings in your own file; `null` puts one back to its default
 ///
-/// New sessions start with the new model, mode, agent and limits at once, and rules hold from the next call
-/// on; providers, budgets and the sandbox when Weft starts again.
-#[utoipa::path(patch, path = "/settings", request_body = Object, responses((status = 200, body = SettingsView)), tag = "settings")]
+/// New sessions start with the new model, mode, agent and limits at once; rules, budgets and the sandbox hold
+/// from the next call on, also in a turn that runs. What has to wait until Weft starts again is listed in
+/// `waiting`. Nothing is saved (409) if the one setting that is changed no longer has the version that
+/// `If-Match` names.
+#[utoipa::path(patch, path = "/settings", params(("if-match" = Option<String>, Header, max_length = 64)), request_body = Object, responses((status = 200, body = SettingsView)), tag = "settings")]
 pub async fn change(
     State(desk): State<SharedDesk>,
+    read: version::Read,
     Body(changes): Body<BTreeMap<String, Value>>,
 ) -> Answer<Json<SettingsView>> {
     for (key, value) in &changes {
@@ -166,23 +174,47 @@ pub async fn change(
             return Err(Problem::bad(format!("`{key}` is not a group of settings.")));
         }
     }
-    let backstage = Arc::clone(&desk.backstage);
-    let done = blocking(move || {
-        for (key, value) in &changes {
-            let text = as_toml(value);
-            backstage.set(key, text.as_deref())?;
+    if changes.len() != 1 && read.is_named() {
+        return Err(Problem::bad("`If-Match` is the version of one setting. Change one at a time."));
+    }
+    to_the_end(desk.change_settings(changes, read)).await.map(Json)
+}
+
+impl Desk {
+    async fn change_settings(
+        self: Arc<Self>,
+        changes: BTreeMap<String, Value>,
+        read: version::Read,
+    ) -> Answer<SettingsView> {
+        let _replacing = self.replacing.lock().await;
+        if let Some(name) = changes.keys().next().filter(|_| read.is_named()) {
+            let now = self.settings_view().await?.versions.get(name.as_str()).cloned();
+            read.check("The settings", || now.unwrap_or_default())?;
         }
-        Ok::<_, String>(changes)
-    });
-    let changes = done.await?.map_err(|reason| Problem::bad(sentence(&reason)))?;
-    let backstage = Arc::clone(&desk.backstage);
-    if let Ok(loaded) = blocking(move || backstage.settings()).await? {
-        desk.engine.renew(&loaded.config);
+        let backstage = Arc::clone(&self.backstage);
+        let done = blocking(move || {
+            for (key, value) in &changes {
+                let text = as_toml(value);
+                backstage.set(key, text.as_deref())?;
+            }
+            Ok::<_, String>(changes)
+        });
+        let changes = done.await?.map_err(|reason| Problem::bad(sentence(&reason)))?;
+        self.renew_settings().await?;
+        for (key, value) in &changes {
+            self.note_change(Category::Config, "config.set", "set", &format!("{key} = {value}"));
+        }
+        self.settings_view().await
     }
-    for (key, value) in &changes {
-        desk.note_change(Category::Config, "config.set", "set", &format!("{key} = {value}"));
+
+    /// What was written holds from now on.
+    async fn renew_settings(&self) -> Answer<()> {
+        let backstage = Arc::clone(&self.backstage);
+        if let Ok(loaded) = blocking(move || backstage.settings()).await? {
+            self.engine.renew(&loaded.config);
+        }
+        Ok(())
     }
-    Ok(Json(desk.settings_view().await?))
 }
 
 /// A value as the settings file has it; `None` takes it away. Text is always quoted, so that nothing

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -15,7 +15,7 @@ use weft_store::audit::Category;
 use super::blocking;
 use crate::backstage::{NewSource, SourceList};
 use crate::desk::{Desk, SharedDesk};
-use crate::extract::Body;
+use crate::extract::{Body, Path};
 use crate::problem::{Answer, Problem, sentence};
 
 /// A source that takes longer is not waited for.

@@ -6,14 +6,15 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use weft_core::event::Delivery;
-use weft_core::message::Image;
 use weft_core::{InputId, SessionId, UserPart, secret};
 use weft_store::MarkChange;
 
+use super::to_the_end;
 use crate::desk::{Desk, SharedDesk};
-use crate::extract::{Body, Names, OptionalBody, Session, named};
+use crate::extract::{Body, Names, OptionalBody, Path, Session, named};
 use crate::problem::{Answer, Problem};
 use crate::rows::SessionView;
+use crate::uploads;
 
 /// More than any prompt needs; longer texts are files.
 const LONGEST_TEXT: usize = 1024 * 1024;
@@ -49,20 +50,10 @@ pub fn content_of(desk: &Desk, parts: Vec<PartIn>) -> Answer<Vec<UserPart>> {
                 Err(Problem::too_large("This text is longer than 1 MB. Put it into a file and name that."))
             }
             PartIn::Text { text } => Ok(UserPart::text(text)),
-            PartIn::Image { media_type, data } => {
-                if !media_type.starts_with("image/") || !is_base64(&data) {
-                    return Err(Problem::bad("A picture is base64, with a media type such as `image/png`."));
-                }
-                Ok(UserPart::Image(Image { media_type, data: data.into() }))
-            }
+            PartIn::Image { media_type, data } => uploads::picture(&media_type, &data),
             PartIn::Upload { id } => desk.uploads.part(&id),
         })
         .collect()
-}
-
-fn is_base64(data: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-    !data.is_empty() && data.len().is_multiple_of(4) && data.bytes().all(fits)
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -72,6 +63,11 @@ pub struct TurnIn {
     content: Vec<PartIn>,
     #[serde(default)]
     delivery: DeliveryWord,
+    /// An id of your own for it, 12 letters and digits drawn at random. Said again under the same id, because
+    /// the answer was lost, it is not said twice.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, pattern = "^[0-9a-hjkmnp-tv-z]{12}$")]
+    input: Option<InputId>,
     /// Send it although something in it looks like a secret.
     #[serde(default)]
     anyway: bool,
@@ -110,13 +106,29 @@ pub async fn say(
         DeliveryWord::FollowUp => Delivery::FollowUp,
     };
     let said = Said { content: content_of(&desk, turn.content)?, anyway: turn.anyway, redact: turn.redact };
-    let input = desk.say(session, said, delivery).await?;
+    let Some(input) = turn.input else {
+        let input = desk.new_input();
+        desk.say(session, input, said, delivery).await?;
+        return Ok((StatusCode::ACCEPTED, Json(Accepted { input })));
+    };
+    // Whoever hears nothing of it asks again, while this may still be under way.
+    to_the_end(async move {
+        let once = desk.said.of(Some(session), input);
+        let saying = async {
+            if !desk.was_said(session, input).await? {
+                desk.say(session, input, said, delivery).await?;
+            }
+            Ok::<_, Problem>(session)
+        };
+        once.get_or_try_init(|| saying).await.copied()
+    })
+    .await?;
     Ok((StatusCode::ACCEPTED, Json(Accepted { input })))
 }
 
 impl Desk {
-    /// Says something in a session. Durable when this returns.
-    pub async fn say(&self, session: SessionId, said: Said, delivery: Delivery) -> Answer<InputId> {
+    /// Says something in a session, under this id. Durable when this returns.
+    pub async fn say(&self, session: SessionId, input: InputId, said: Said, delivery: Delivery) -> Answer<()> {
         let Said { mut content, anyway, redact } = said;
         let is_empty = |part: &UserPart| matches!(part, UserPart::Text { text } if text.trim().is_empty());
         if content.iter().all(is_empty) {
@@ -129,17 +141,26 @@ impl Desk {
                 }
             }
         }
-        let input = self.engine.say(session, content, delivery, anyway).await?;
-        // Whoever says something has read what was there. Without the marks the session is as it was.
+        self.engine.say_as(input, session, content, delivery, anyway).await?;
+        self.take_up(session).await;
+        Ok(())
+    }
+
+    /// This server goes on with what was begun in a session, and whoever began it has read what was there.
+    /// Without the marks the session is as it was.
+    pub async fn take_up(&self, session: SessionId) {
         let change = MarkChange { read: Some(true), served: Some(true), ..MarkChange::default() };
         let _ = self.engine.store().mark(session, change).await;
-        Ok(input)
     }
 }
 
 /// Take back something that waits
 #[utoipa::path(delete, path = "/sessions/{id}/queue/{input}", params(("id" = String, Path), ("input" = String, Path)), responses((status = 204)), tag = "turns")]
-pub async fn withdraw(State(desk): State<SharedDesk>, Session(session): Session, names: Names) -> Answer<StatusCode> {
+pub async fn withdraw(
+    State(desk): State<SharedDesk>,
+    Session(session): Session,
+    Path(names): Names,
+) -> Answer<StatusCode> {
     desk.exists(session)?;
     desk.engine.withdraw(session, named(&names, "input")?).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::body::Body as RawBody;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::{BodyExt as _, Limited};
@@ -11,7 +11,7 @@ use utoipa::IntoParams;
 
 use super::blocking;
 use crate::desk::SharedDesk;
-use crate::extract::Query;
+use crate::extract::{Path, Query};
 use crate::problem::{Answer, Problem};
 use crate::uploads::{LARGEST, UploadView};
 

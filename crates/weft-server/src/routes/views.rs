@@ -111,7 +111,7 @@ pub async fn keep(State(desk): State<SharedDesk>, Body(mut given): Body<ViewsIn>
         let ViewsIn { views, statuses, colours, renamed, version: read } = given;
         let reader = SharedDesk::clone(&desk);
         let now = blocking(move || reader.kept_views().0.version()).await?;
-        version::check(&now, read.as_deref(), "The views and statuses")?;
+        version::Read::of(read).check("The views and statuses", || now)?;
         desk.replace_views(Kept { views, statuses, colours, renaming: None }, renamed).await?;
         let reader = SharedDesk::clone(&desk);
         blocking(move || reader.views()).await?.map(Json)

@@ -97,3 +97,28 @@ async fn a_form_is_filled_in_as_a_whole_and_checked_before_it_is_taken() {
     let said = world.log(&session).into_iter().rev().find(|event| event["type"] == "round_answered").unwrap();
     assert!(said["parts"][0]["text"].as_str().unwrap().starts_with(r#"Noted {"name":"Ada","age":36"#), "{said}");
 }
+
+#[tokio::test]
+async fn the_next_question_is_told_of_although_there_are_as_many_as_before() {
+    let world = World::new(|seen| match seen.round_in_turn {
+        0 => call("write", json!({ "path": "one.txt", "content": "1\n" })),
+        1 => call("write", json!({ "path": "two.txt", "content": "2\n" })),
+        _ => text("Done."),
+    })
+    .await;
+    let mut news = world.events("events").await;
+    let body = json!({ "content": [{ "type": "text", "text": "write both" }], "mode": "ask" });
+    let id = world.post("sessions", body).await.expect(201)["id"].as_str().unwrap().to_owned();
+    let open = || world.until("asks", |asks| asks["asks"][0]["ask"]["id"].as_str().map(str::to_owned));
+    let first = open().await;
+    news.until(|message| message.event == "asks" && message.json()["open"] == 1).await;
+    let yes = json!({ "answer": { "type": "approve", "scope": "once" } });
+    world.post(&format!("sessions/{id}/asks/{first}"), yes).await.expect(200);
+    let path = "asks";
+    let second = world
+        .until(path, |asks| asks["asks"][0]["ask"]["id"].as_str().filter(|ask| *ask != first).map(str::to_owned))
+        .await;
+    assert_ne!(first, second);
+    // Whether it was told of between the two or only after, it is told of.
+    news.until(|message| message.event == "asks").await;
+}

@@ -168,3 +168,43 @@ async fn who_asks_too_often_is_told_to_wait_and_others_are_not() {
     assert_eq!(world.send(world.browse(&format!("/?token={}", world.token))).await.status, 200);
     assert_eq!(world.send(world.browse("/?token=wrong")).await.status, 429);
 }
+
+#[tokio::test]
+async fn a_stream_ends_when_its_token_is_revoked_and_the_others_go_on() {
+    use weft_server::tokens::Tokens;
+    let world = World::saying("hi").await;
+    let tokens = Tokens::open(world.home.path());
+    let phone = tokens.add("phone", weft_core::Timestamp(1)).unwrap();
+    let answer = world.request("GET", "events").bearer_auth(&phone).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let mut theirs = crate::world::Events::of(answer);
+    let mut ours = world.events("events").await;
+    tokens.revoke("phone").unwrap();
+    // Another one of the same name is not the same.
+    tokens.add("phone", weft_core::Timestamp(2)).unwrap();
+    assert_eq!(theirs.next().await, None);
+    world.session("hello").await;
+    assert!(ours.next().await.is_some());
+}
+
+#[tokio::test]
+async fn who_opens_connections_and_says_nothing_keeps_nobody_out() {
+    use tokio::io::AsyncReadExt as _;
+    let world = World::saying("hi").await;
+    let host = world.url.trim_start_matches("http://").to_owned();
+    let mut listening = world.events("events").await;
+    let mut silent = Vec::new();
+    for _ in 0..300 {
+        silent.push(tokio::net::TcpStream::connect(&host).await.unwrap());
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+    assert_eq!(world.get("version").await.status, 200);
+    let again = tokio::net::TcpStream::connect(&host).await.unwrap();
+    let first = silent.first_mut().unwrap();
+    let read = tokio::time::timeout(std::time::Duration::from_secs(5), first.read(&mut [0; 8])).await;
+    assert!(matches!(read, Ok(Ok(0) | Err(_))), "the oldest is closed: {read:?}");
+    // Whoever showed a token before all of them stays.
+    world.session("hello").await;
+    assert!(listening.next().await.is_some());
+    drop(again);
+}

@@ -249,3 +249,79 @@ async fn mcp_is_spoken_at_its_own_address() {
     let got = world.send(request(&tools).bearer_auth(&world.token).header("mcp-session-id", &session)).await;
     assert!(got.text.contains("run_agent"), "{}", got.text);
 }
+
+#[tokio::test]
+async fn the_ai_sdk_takes_back_and_says_anew_without_saying_it_twice() {
+    let world = with_tools().await;
+    let said = |id: &str, text: &str| json!({ "id": id, "role": "user", "parts": [{ "type": "text", "text": text }] });
+    let answered = json!({ "id": "a1", "role": "assistant", "parts": [] });
+    let chat = |body: Value| async { chunks(&world.post("/api/v1/ai-sdk/chat", body).await.text) };
+    let heard = |name: &str| {
+        let session = world.engine.store().known_as(name).unwrap().unwrap();
+        let log = world.log(&session.to_string());
+        let inputs = log.iter().filter(|event| event["type"] == "input_received");
+        inputs.map(|event| event["content"][0]["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    chat(json!({ "id": "c", "trigger": "submit-message", "messages": [said("1", "one")] })).await;
+    let two = json!([said("1", "one"), answered, said("2", "two")]);
+    chat(json!({ "id": "c", "trigger": "submit-message", "messages": two })).await;
+    assert_eq!(heard("ai-sdk:c"), ["one", "two"]);
+    chat(json!({ "id": "c", "trigger": "regenerate-message", "messages": two })).await;
+    assert_eq!(heard("ai-sdk:c"), ["one", "two"], "another answer, not the same question again");
+    let other = json!([said("1", "one"), answered, said("2", "three")]);
+    chat(json!({ "id": "c", "trigger": "submit-message", "messageId": "2", "messages": other })).await;
+    assert_eq!(heard("ai-sdk:c"), ["one", "three"]);
+    chat(json!({ "id": "c", "trigger": "regenerate-message", "messages": [said("1", "one")] })).await;
+    assert_eq!(heard("ai-sdk:c"), ["one"]);
+    chat(
+        json!({ "id": "c", "trigger": "submit-message", "messages": [said("1", "one"), answered, said("3", "four")] }),
+    )
+    .await;
+    assert_eq!(heard("ai-sdk:c"), ["one", "four"]);
+}
+
+#[tokio::test]
+async fn pictures_that_are_none_are_refused_wherever_they_come_in() {
+    let world = World::saying("seen").await;
+    // The first bytes of a PNG, of a WAV and of nothing known.
+    let (png, wav, other) = ("iVBORw0KGgo=", "UklGRiQAAABXQVZFZm10IA==", "aGVsbG8=");
+    let large = format!("iVBORw0KGgo{}", "A".repeat(7 << 20));
+    for (kind, data, status) in [
+        ("image/png", png, [201, 200, 200]),
+        ("image/png", other, [400; 3]),
+        ("image/svg+xml", other, [400; 3]),
+        ("image/webp", wav, [400; 3]),
+        ("image/png", "no base64!", [400; 3]),
+        ("text/plain", png, [400; 3]),
+        ("image/png", large.as_str(), [413; 3]),
+    ] {
+        let url = format!("data:{kind};base64,{data}");
+        let page = json!({ "content": [{ "type": "text", "text": "look" }, { "type": "image", "media_type": kind, "data": data }] });
+        let sdk = json!({ "id": "p", "messages": [{ "role": "user", "parts": [{ "type": "file", "url": url, "mediaType": kind }] }] });
+        let openai = json!({ "messages": [{ "role": "user", "content": [{ "type": "image_url", "image_url": { "url": url } }] }] });
+        let got = [
+            world.post("sessions", page).await.status,
+            world.post("/api/v1/ai-sdk/chat", sdk).await.status,
+            world.post("/v1/chat/completions", openai).await.status,
+        ];
+        assert_eq!(got, status, "{kind} {}", &data[..8]);
+    }
+    let upload =
+        world.request("POST", "uploads?name=a.wav").bearer_auth(&world.token).body(&b"RIFF\x24\0\0\0WAVEfmt \xff"[..]);
+    let got = world.send(upload).await;
+    assert_eq!(got.status, 400, "a sound is no picture: {}", got.text);
+}
+
+#[tokio::test]
+async fn other_protocols_are_in_the_description_too() {
+    let world = World::saying("hi").await;
+    let described = world.get("openapi.json").await.json();
+    for (path, method) in [
+        ("/api/v1/ai-sdk/chat", "post"),
+        ("/v1/models", "get"),
+        ("/v1/models/{model}", "get"),
+        ("/v1/chat/completions", "post"),
+    ] {
+        assert!(described["paths"][path][method].is_object(), "{path}");
+    }
+}

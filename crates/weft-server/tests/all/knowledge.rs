@@ -34,6 +34,14 @@ async fn a_folder_is_indexed_and_asked() {
     let found = world.get("knowledge/search?q=handle&domain=code&limit=3").await.expect(200);
     assert_eq!((&found["hits"][0]["path"], &found["hits"][0]["line"]), (&json!("src/api.py"), &json!(3)));
     assert!(found["took_ms"].as_f64().unwrap() > 0.0);
+    let paths = async |more: &str| -> Vec<String> {
+        let found = world.get(&format!("knowledge/search?q=handle%20requests&{more}")).await.expect(200);
+        found["hits"].as_array().unwrap().iter().map(|hit| hit["path"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(paths("since=1000").await.len() >= 3);
+    assert!(paths("until=1000").await.is_empty(), "nothing is as old");
+    assert_eq!(paths("language=markdown&kind=paragraph").await, ["docs/guide.md"]);
+    assert!(paths("path=src/").await.iter().all(|path| path.starts_with("src/")));
     let callers = world.get("knowledge/graph/callers?symbol=check").await.expect(200);
     assert_eq!(callers["neighbours"][0]["name"], "handle");
     let way = world.get("knowledge/graph/link?from=check&to=handle").await.expect(200);

@@ -22,6 +22,8 @@ async fn researched(world: &World) -> String {
 async fn research_becomes_a_paper_with_versions_and_decisions() {
     let world = World::saying(SAID).await;
     let session = researched(&world).await;
+    let marks = world.engine.store().marked_session(session.parse().unwrap()).unwrap().marks;
+    assert!(marks.served, "a server that starts again goes on with it");
     let of_session = format!("sessions/{session}/research/paper");
     assert_eq!(world.get(&of_session).await.expect(200)["paper"], Value::Null);
     assert_eq!(world.get("papers").await.expect(200)["papers"], json!([]));

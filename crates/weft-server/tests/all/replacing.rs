@@ -75,7 +75,16 @@ async fn own_texts_and_hooks_that_changed_after_they_were_read_are_not_overwritt
     world.call("PUT", "agents/reviewer", mine.clone()).await.expect(200);
     let late = world.call("PUT", "agents/reviewer", mine.clone()).await;
     assert_eq!((late.status, late.code().as_str()), (409, "changed"), "{late:?}");
-    world.call("DELETE", "agents/reviewer", json!({})).await.expect(200);
+    // Nor is one put away that somebody has changed since.
+    let remove = async |version: &str| {
+        let request = world.request("DELETE", "agents/reviewer").bearer_auth(&world.token);
+        world.send(request.header("if-match", format!("\"{version}\""))).await
+    };
+    let late = remove(first["version"].as_str().unwrap()).await;
+    assert_eq!((late.status, late.code().as_str()), (409, "changed"), "{late:?}");
+    let read = world.get("agents/reviewer").await.expect(200);
+    remove(read["version"].as_str().unwrap()).await.expect(200);
+    assert_eq!(remove(read["version"].as_str().unwrap()).await.status, 404);
     assert_eq!(world.call("PUT", "agents/reviewer", mine).await.status, 409, "it was removed meanwhile");
     // This test's settings have no hooks and keep none: a change from them comes as far as being kept.
     let read = world.get("settings").await.json()["hooks_version"].clone();
@@ -84,4 +93,16 @@ async fn own_texts_and_hooks_that_changed_after_they_were_read_are_not_overwritt
     assert_eq!(put(&read).await.code(), "bad_request");
     assert_eq!(put(&json!("0000000000000000")).await.code(), "changed");
     assert_eq!(world.call("PUT", "settings/hooks", json!({ "hooks": [] })).await.status, 400);
+    // One setting, likewise; several have no version together.
+    let versions = world.get("settings").await.json()["versions"].clone();
+    let patch = async |version: &str, body: Value| {
+        let request = world.request("PATCH", "settings").bearer_auth(&world.token).header("if-match", version);
+        world.send(request.header("content-type", "application/json").body(body.to_string())).await
+    };
+    let allow = json!({ "permissions.allow": ["run ls"] });
+    let read = versions["permissions.allow"].as_str().unwrap();
+    assert_eq!(patch(read, allow.clone()).await.code(), "bad_request", "it comes as far as being kept");
+    assert_eq!(patch("0000000000000000", allow.clone()).await.code(), "changed");
+    let two = json!({ "permissions.allow": [], "permissions.deny": [] });
+    assert!(patch(read, two).await.text.contains("one at a time"));
 }

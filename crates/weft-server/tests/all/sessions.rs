@@ -191,3 +191,27 @@ async fn a_secret_is_held_back_until_the_person_has_looked() {
     let log = serde_json::to_string(&world.log(hidden["id"].as_str().unwrap())).unwrap();
     assert!(!log.contains(&key), "{log}");
 }
+
+#[tokio::test]
+async fn whoever_says_something_in_a_deleted_session_brings_it_back() {
+    let world = World::saying("hi").await;
+    let session = world.session("hello").await;
+    world.at_rest(&session).await;
+    let deleted = || {
+        let marks = world.engine.store().marked_session(session.parse().unwrap()).unwrap().marks;
+        marks.deleted_at.is_some()
+    };
+    let delete = || world.send(world.request("DELETE", &format!("sessions/{session}")).bearer_auth(&world.token));
+    delete().await.expect(202);
+    assert!(deleted());
+    let words = json!({ "content": [{ "type": "text", "text": "one more thing" }] });
+    world.post(&format!("sessions/{session}/turns"), words).await.expect(202);
+    assert!(!deleted(), "else it would go for good in ten minutes, with what was said");
+    world.at_rest(&session).await;
+    assert_eq!(world.get("sessions").await.json()["counts"]["total"], 1);
+    // To look at it, or to stop what runs in it, does not.
+    delete().await.expect(202);
+    world.get(&format!("sessions/{session}")).await.expect(200);
+    world.post(&format!("sessions/{session}/stop"), json!({})).await;
+    assert!(deleted());
+}

@@ -1,7 +1,7 @@
 //! A server of its own for each test, on a free port, with a model that says what the test wants.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -28,17 +28,25 @@ pub struct World {
     _script: Script,
 }
 
+/// A settings file that holds what the test puts there.
 struct Plain {
-    model: String,
+    config: Mutex<Config>,
 }
 
 impl Backstage for Plain {
     fn settings(&self) -> Result<Loaded, String> {
-        let config = Config { model: Some(self.model.parse()?), ..Config::default() };
-        Ok(Loaded { config, ..Loaded::default() })
+        Ok(Loaded { config: self.config.lock().unwrap().clone(), ..Loaded::default() })
     }
-    fn set(&self, _: &str, _: Option<&str>) -> Result<(), String> {
-        Err("not in this test".to_owned())
+    fn set(&self, key: &str, value: Option<&str>) -> Result<(), String> {
+        let mut config = self.config.lock().unwrap();
+        let value = value.unwrap_or_default();
+        match key {
+            "sandbox.mode" => config.sandbox = serde_json::from_str(value).map_err(|error| error.to_string())?,
+            "budget.month_usd" => config.budget.month_usd = value.parse().ok(),
+            "undo.keep_days" => config.undo.keep_days = value.parse().unwrap(),
+            _ => return Err("not in this test".to_owned()),
+        }
+        Ok(())
     }
     fn set_hooks(&self, _: &[Hook]) -> Result<(), String> {
         Err("not in this test".to_owned())
@@ -132,8 +140,16 @@ impl World {
 
     /// Starts one more server for this world.
     pub async fn another(&self) {
+        self.another_url().await;
+    }
+
+    /// And where it is.
+    pub async fn another_url(&self) -> String {
         let options = Options { address: ([127, 0, 0, 1], 0).into(), tls: None, insecure: false, hosts: Vec::new() };
-        self.run(Server::bind(options, Tokens::open(self.home.path())).await.unwrap());
+        let server = Server::bind(options, Tokens::open(self.home.path())).await.unwrap();
+        let url = server.listening().url.trim_end_matches('/').to_owned();
+        self.run(server);
+        url
     }
 
     /// Serves this world at another place.
@@ -142,7 +158,7 @@ impl World {
             engine: self.engine.clone(),
             home: Home::at(self.home.path()),
             workspace: self.folder.path().to_owned(),
-            backstage: Arc::new(Plain { model: MODEL.to_owned() }),
+            backstage: Arc::new(Plain { config: Mutex::new(config()) }),
             corpora: Arc::new(weft_research::Corpora::within(self.home.path(), Arc::new(|| 1_900_000_000_000))),
             knowledge: Arc::new(Shelf::new(Places::within(self.home.path()), Arc::new(|| 1_900_000_000_000))),
             version: "1.2.3-test",
@@ -222,10 +238,13 @@ impl Drop for World {
     }
 }
 
+fn config() -> Config {
+    Config { model: Some(MODEL.parse().unwrap()), ..Config::default() }
+}
+
 fn engine(home: &Path, script: &Script) -> Engine {
     let base = format!("{}/v1", script.url(Protocol::Anthropic));
-    let config = Config { model: Some(MODEL.parse().unwrap()), ..Config::default() };
-    let mut setup = Setup::new(Home::at(PathBuf::from(home)), config);
+    let mut setup = Setup::new(Home::at(PathBuf::from(home)), config());
     setup.env = Arc::new(move |name| match name {
         "ANTHROPIC_BASE_URL" => Some(base.clone()),
         "ANTHROPIC_API_KEY" => Some("test-key-000".to_owned()),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::entry::Recorded;
 use super::key::{Purpose, Statement};
 use super::{AuditError, Place};
-use crate::backup::exclusive;
+use crate::plain::{self, NotPlain};
 
 /// Lines that begin so are statements, all others entries.
 pub const SIGNATURE: &str = "SIG:";
@@ -33,11 +33,7 @@ impl Place {
     /// Nobody else writes while this is held.
     pub(super) fn lock(&self) -> Result<File, AuditError> {
         let path = self.folder.join("lock");
-        exclusive(&path).map_err(|error| AuditError::Io {
-            action: "locking",
-            path: path.display().to_string(),
-            detail: error.to_string(),
-        })
+        plain::exclusive(&path).map_err(|error| AuditError::io("locking", &path, &error))
     }
 
     pub(super) fn segment(&self, first: u64) -> PathBuf {
@@ -74,11 +70,9 @@ impl Place {
         let path = self.statement_file(purpose);
         // One that cannot be read is one that cannot be believed.
         let unbelievable = || Statement::new(purpose, "", 0, 0, "");
-        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
-            return Ok(Some(unbelievable()));
-        }
-        match fs::read(&path) {
+        match plain::read(&path) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).unwrap_or_else(|_| unbelievable()))),
+            Err(error) if NotPlain::is_why(&error) => Ok(Some(unbelievable())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(AuditError::io("reading", &path, &error)),
         }
@@ -114,7 +108,7 @@ impl Place {
 
     fn put_torn_line_aside(&self, path: &Path) -> Result<u64, AuditError> {
         let failed = |error: std::io::Error| AuditError::io("mending", path, &error);
-        let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
+        let mut file = plain::open(OpenOptions::new().read(true).write(true), path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
         let mut end = length;
         let mut block = Vec::new();
@@ -149,7 +143,7 @@ impl Place {
 /// told when these are all there are.
 fn from_the_end<T>(path: &Path, look: impl Fn(&[&str], bool) -> Option<T>) -> Result<Option<T>, AuditError> {
     let failed = |error: std::io::Error| AuditError::io("reading", path, &error);
-    let mut file = File::open(path).map_err(failed)?;
+    let mut file = plain::open_to_read(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();
     let mut window = WINDOW;
     loop {
@@ -213,15 +207,17 @@ fn end_of(path: &Path, sequence: u64) -> Result<Vec<String>, AuditError> {
 }
 
 pub fn open_for_append(path: &Path) -> Result<File, AuditError> {
-    let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+    let opened = plain::open(OpenOptions::new().create(true).append(true).mode(0o600), path);
     opened.map_err(|error| AuditError::io("opening", path, &error))
 }
 
 /// After a crash it is the old one or the new one, never half of it.
 pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), AuditError> {
     let unfinished = path.with_extension("new");
+    let mut options = OpenOptions::new();
+    let opened = plain::open(options.write(true).create(true).truncate(true).mode(0o600), &unfinished);
+    let mut file = opened.map_err(|error| AuditError::io("writing", &unfinished, &error))?;
     let all = || {
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
         write(&mut file)?;
         file.sync_data()?;
         fs::rename(&unfinished, path)

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::AuditError;
 use super::entry::{hex, unhex};
 use super::files::write_whole;
+use crate::plain;
 
 const SEED_BYTES: usize = 32;
 
@@ -30,8 +31,9 @@ impl Key {
 
     /// The key, if one was ever made.
     pub fn read(path: &Path) -> Result<Option<Self>, AuditError> {
-        match std::fs::read_to_string(path) {
+        match path.canonicalize().and_then(|path| plain::read(&path)) {
             Ok(text) => {
+                let text = String::from_utf8(text).unwrap_or_default();
                 let seed = unhex(text.trim()).ok_or_else(|| bad(path, "it is not a key".to_owned()))?;
                 Self::from_seed(path, &seed).map(Some)
             }

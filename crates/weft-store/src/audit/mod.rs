@@ -36,6 +36,8 @@ pub use query::Filter;
 pub use verify::{Problem, ProblemKind, Report};
 use writer::Writer;
 
+use crate::plain::NotPlain;
+
 /// Lines between two signatures.
 const SIGN_EVERY: u64 = 100;
 const ROTATE_BYTES: u64 = 100 * 1024 * 1024;
@@ -47,6 +49,10 @@ pub enum AuditError {
     )]
     Io { action: &'static str, path: String, detail: String },
     #[error(
+        "the audit log cannot be used: `{path}` is a pipe, a link, a folder or a device, and Weft made none there. Take it away"
+    )]
+    NotAFile { path: String },
+    #[error(
         "the audit log's key `{path}` cannot be used: {detail}. Put the right one back; without it old lines cannot be verified"
     )]
     Key { path: String, detail: String },
@@ -56,7 +62,11 @@ pub enum AuditError {
 
 impl AuditError {
     fn io(action: &'static str, path: &Path, error: &std::io::Error) -> Self {
-        Self::Io { action, path: path.display().to_string(), detail: error.to_string() }
+        let path = path.display().to_string();
+        if NotPlain::is_why(error) {
+            return Self::NotAFile { path };
+        }
+        Self::Io { action, path, detail: error.to_string() }
     }
 }
 

@@ -397,3 +397,28 @@ fn pipes_in_the_place_of_files_hold_nobody_up() {
     pipe(&world.file());
     assert!(!world.report().is_valid(), "the log is gone");
 }
+
+/// Nor who writes: what would be written into is opened without waiting, and what is there instead is said.
+#[test]
+fn pipes_and_links_where_the_log_is_written_are_refused_by_name() {
+    let elsewhere = tempfile::NamedTempFile::new().unwrap();
+    let pipe = |path: &std::path::Path| {
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+    };
+    let link = |path: &std::path::Path| std::os::unix::fs::symlink(elsewhere.path(), path).unwrap();
+    let put: [&dyn Fn(&std::path::Path); 2] = [&pipe, &link];
+    for put in put {
+        for name in ["audit-000000000001.jsonl", "lock", "head.new"] {
+            let world = World::new();
+            let place = world.place();
+            fs::create_dir_all(&place.folder).unwrap();
+            put(&place.folder.join(name));
+            let audit = Audit::open(place);
+            audit.record(entry(1));
+            let refused = audit.flush().unwrap_err();
+            assert!(matches!(refused, AuditError::NotAFile { .. }), "{name}: {refused:?}");
+            assert!(refused.to_string().contains(name), "{refused}");
+        }
+    }
+    assert_eq!(elsewhere.as_file().metadata().unwrap().len(), 0);
+}

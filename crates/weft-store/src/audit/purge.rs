@@ -1,6 +1,5 @@
 //! Removes old lines. What is left still verifies: a signed anchor says what it follows.
 
-use std::fs::File;
 use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
@@ -10,6 +9,7 @@ use super::entry::Recorded;
 use super::files::{SIGNATURE, write_whole};
 use super::key::{Key, Purpose, Statement};
 use super::{AuditError, Place, verify, writer};
+use crate::plain;
 
 /// The last line that goes, and how the files are cut.
 struct Cut {
@@ -44,7 +44,7 @@ pub fn purge(place: &Place, before: Timestamp) -> Result<u64, AuditError> {
     let kept = place.segment(cut.sequence + 1);
     if let Some((path, from)) = &cut.part {
         let failed = |error: std::io::Error| AuditError::io("reading", path, &error);
-        let mut rest = File::open(path).map_err(failed)?;
+        let mut rest = plain::open_to_read(path).map_err(failed)?;
         rest.seek(SeekFrom::Start(*from)).map_err(failed)?;
         write_whole(&kept, |file| std::io::copy(&mut rest, file).map(|_| ()))?;
     }
@@ -60,7 +60,7 @@ fn find(place: &Place, before: Timestamp) -> Result<Option<Cut>, AuditError> {
     let mut whole = Vec::new();
     for path in place.segments()? {
         let failed = |error: std::io::Error| AuditError::io("reading", &path, &error);
-        let mut lines = BufReader::new(File::open(&path).map_err(failed)?);
+        let mut lines = BufReader::new(plain::open_to_read(&path).map_err(failed)?);
         let (mut line, mut offset) = (String::new(), 0);
         loop {
             line.clear();

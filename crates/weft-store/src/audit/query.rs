@@ -1,7 +1,6 @@
 //! Finds lines in a log.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 
 use weft_core::Timestamp;
@@ -9,6 +8,7 @@ use weft_core::Timestamp;
 use super::entry::{Category, Outcome, Recorded, Severity};
 use super::files::SIGNATURE;
 use super::{AuditError, Place};
+use crate::plain;
 
 /// Whether a target fits.
 pub type Matches<'a> = &'a dyn Fn(&str) -> bool;
@@ -70,7 +70,7 @@ pub fn each_line(place: &Place, filter: &Filter<'_>, mut take: impl FnMut(&str))
 fn each(place: &Place, filter: &Filter<'_>, mut take: impl FnMut(&str, Recorded)) -> Result<(), AuditError> {
     for path in place.segments()? {
         let failed = |error: std::io::Error| AuditError::io("reading", &path, &error);
-        let mut lines = BufReader::new(File::open(&path).map_err(failed)?);
+        let mut lines = BufReader::new(plain::open_to_read(&path).map_err(failed)?);
         let mut bytes = Vec::new();
         loop {
             bytes.clear();

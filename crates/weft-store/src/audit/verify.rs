@@ -1,6 +1,5 @@
 //! Checks a log from its first line to its last and says where it is not what was written.
 
-use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use super::files::SIGNATURE;
 use super::key::{Key, Purpose, Statement};
 use super::opening::{self, OpenLine, Told};
 use super::{AuditError, Place};
+use crate::plain;
 
 /// More would not help anybody.
 const MOST_PROBLEMS: usize = 100;
@@ -162,7 +162,7 @@ impl Check {
     fn file(&mut self, path: &Path, length: u64) -> Result<(), AuditError> {
         let failed = |error: std::io::Error| AuditError::io("reading", path, &error);
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut lines = BufReader::new(File::open(path).map_err(failed)?.take(length));
+        let mut lines = BufReader::new(plain::open_to_read(path).map_err(failed)?.take(length));
         let mut bytes = Vec::new();
         let mut number = 0;
         loop {

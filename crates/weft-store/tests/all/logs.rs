@@ -65,7 +65,8 @@ async fn an_exported_log_comes_in_whole() {
 async fn a_log_brings_no_permissions_with_it() {
     let Event::SessionStarted(mut start) = started("/w") else { unreachable!() };
     start.mode = Mode::Auto;
-    let kind = AskKind::Approval { tool: "shell".to_owned(), detail: "true".to_owned(), grant: None };
+    let kind =
+        AskKind::Approval { tool: "shell".to_owned(), detail: "true".to_owned(), grant: None, effect: String::new() };
     let approval = |number: u64, call: &str| {
         let ask = Ask {
             id: AskId::from_random(number),

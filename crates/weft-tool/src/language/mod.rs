@@ -26,8 +26,9 @@ pub use self::server::Patience;
 pub(crate) use self::server::{Answer, Server};
 pub use self::table::{LanguageServer, built_in, with_own};
 use crate::path::{Located, found};
+use crate::permission::rules::Rules;
 use crate::redact::Redaction;
-use crate::sandbox::{Fence, Plan, Sandbox};
+use crate::sandbox::{Fence, Network, Plan, Sandbox};
 
 /// Servers that run at once; of more, the one that was asked longest ago is stopped.
 const MOST_SERVERS: usize = 6;
@@ -53,9 +54,22 @@ struct Key {
 
 /// Where a server runs, or may.
 struct Place {
-    server: tokio::sync::Mutex<Option<Arc<Server>>>,
+    server: tokio::sync::Mutex<Option<Running>>,
     used: Mutex<Instant>,
     starts: Mutex<Vec<Instant>>,
+}
+
+/// A server, and the rules that its process was started under: what it sees is settled then.
+#[derive(Clone)]
+struct Running {
+    server: Arc<Server>,
+    rules: Rules,
+}
+
+impl Running {
+    fn is_good(&self, rules: &Rules) -> bool {
+        self.server.is_alive() && self.rules.are(rules)
+    }
 }
 
 /// A file, with the server that knows its language.
@@ -69,7 +83,7 @@ pub(crate) struct Subject {
 
 impl Languages {
     pub fn new(servers: Vec<Arc<LanguageServer>>, sandbox: &Sandbox, patience: Patience) -> Self {
-        Self { servers, sandbox: Arc::new(sandbox.without_network()), patience, places: Mutex::default() }
+        Self { servers, sandbox: Arc::new(sandbox.reaching(Network::Off)), patience, places: Mutex::default() }
     }
 
     /// Who knows a file. The error is for the model.
@@ -109,7 +123,10 @@ impl Languages {
         let place = self.places().get(&subject.key).cloned();
         // One that is just being started is taken for running.
         let is_alive = |place: Arc<Place>| match place.server.try_lock() {
-            Ok(server) => server.as_ref().is_some_and(|server| server.is_alive()),
+            Ok(server) => {
+                let rules = self.sandbox.rules_in(&subject.key.workspace);
+                server.as_ref().is_some_and(|running| running.is_good(&rules))
+            }
             Err(_) => true,
         };
         !place.is_some_and(is_alive)
@@ -125,8 +142,9 @@ impl Languages {
         let place = Arc::clone(self.places().entry(subject.key.clone()).or_default());
         *place.used() = Instant::now();
         let mut server = place.server.lock().await;
-        if let Some(running) = server.as_ref().filter(|server| server.is_alive()) {
-            return Ok(Arc::clone(running));
+        let rules = self.sandbox.rules_in(&subject.key.workspace);
+        if let Some(running) = server.as_ref().filter(|running| running.is_good(&rules)) {
+            return Ok(Arc::clone(&running.server));
         }
         *server = None;
         let name = &subject.about.name;
@@ -151,7 +169,7 @@ impl Languages {
             patience: self.patience.clone(),
         };
         let started = Arc::new(Server::start(start).await.map_err(failed)?);
-        *server = Some(Arc::clone(&started));
+        *server = Some(Running { server: Arc::clone(&started), rules });
         drop(server);
         tokio::spawn(stop_when_idle(Arc::downgrade(&place), self.patience.idle));
         Ok(started)
@@ -235,8 +253,8 @@ async fn stop_when_idle(place: Weak<Place>, idle: Duration) {
             continue;
         }
         let Some(place) = place.upgrade() else { return };
-        let server = place.server.lock().await.take();
-        if let Some(server) = server {
+        let running = place.server.lock().await.take();
+        if let Some(Running { server, .. }) = running {
             server.stop().await;
         }
         // What it was started for is over; it did not fail.

@@ -102,6 +102,7 @@ impl Server {
             args: about.args.iter().map(Into::into).collect(),
             cwd: root.clone(),
             env: Vec::new(),
+            inherits: None,
         };
         let (service, pipes) = Service::start(&spec, redaction, fence).map_err(|error| error.to_string())?;
         let last_words = Arc::default();

@@ -10,10 +10,14 @@ use super::wrapper;
 
 /// Deeper nesting than any honest command line has.
 const DEEPEST: usize = 24;
+const BROKEN: &str = "a word goes on in the next line";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Line {
     pub commands: Vec<Simple>,
+    /// What programs are told to run that are commands of their own, such as `uv run`: rules that forbid or
+    /// ask see it, and who allows the one has allowed the other.
+    pub within: Vec<Simple>,
     /// Files that redirections write.
     pub writes: Vec<Word>,
     /// Files that redirections read.
@@ -48,11 +52,13 @@ impl Word {
 
 impl Line {
     pub fn parse(line: &str) -> Self {
-        Self::nested(line, 0)
+        Self::nested(line, 0, is_bash(crate::process::shell()))
     }
 
-    pub(super) fn nested(line: &str, depth: usize) -> Self {
-        let mut reader = Reader { rest: line, depth, in_backtick: false, line: Self::default(), bodies: Vec::new() };
+    /// As bash reads it, or another shell.
+    pub(super) fn nested(line: &str, depth: usize, bash: bool) -> Self {
+        let (line_read, bodies) = (Self::default(), Vec::new());
+        let mut reader = Reader { rest: line, depth, bash, in_backtick: false, line: line_read, bodies };
         reader.list(End::Text);
         let odd = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
         if line.contains(odd) {
@@ -67,6 +73,7 @@ impl Line {
 
     pub(super) fn add(&mut self, other: Self) {
         self.commands.extend(other.commands);
+        self.within.extend(other.within);
         self.writes.extend(other.writes);
         self.reads.extend(other.reads);
         self.expands |= other.expands;
@@ -86,6 +93,7 @@ enum End {
 struct Reader<'a> {
     rest: &'a str,
     depth: usize,
+    bash: bool,
     in_backtick: bool,
     line: Line,
     /// Ends of here-documents whose text begins on the next line, and whether it is expanded.
@@ -160,7 +168,13 @@ impl Reader<'_> {
                     self.skip(1);
                     self.flush(&mut pending);
                 }
-                '&' if self.rest.starts_with("&>") => self.redirection(),
+                '&' if self.rest.starts_with("&>") => {
+                    if !self.bash {
+                        // Elsewhere the line goes on after the file, with another command.
+                        self.line.is_unclear("`&>` means something else in this shell");
+                    }
+                    self.redirection();
+                }
                 '&' => {
                     self.skip(1);
                     self.flush(&mut pending);
@@ -224,6 +238,10 @@ impl Reader<'_> {
             return self.redirection();
         }
         if pending.values {
+            // `for x do …` goes through the arguments of the line itself.
+            if !quoted && word.text == "do" {
+                pending.values = false;
+            }
             return;
         }
         if !pending.simple.words.is_empty() {
@@ -248,18 +266,51 @@ impl Reader<'_> {
     /// Words of the grammar where a command could begin.
     fn keyword(&mut self, word: &str, pending: &mut Pending) -> bool {
         match word {
-            "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "{" | "}" | "!" | "time" => {}
+            "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "{" | "}" | "!" => {}
+            "time" => self.skip_words(&["-p", "--"]),
             "for" | "select" => {
                 // It sets a variable, which may be one that matters.
                 self.line.is_unclear("it has a loop over values");
                 pending.values = true;
             }
-            "case" | "esac" | "function" | "coproc" => {
-                self.line.is_unclear("it has a `case`, a function or a coprocess")
+            "case" | "esac" => self.line.is_unclear("it has a `case`"),
+            "function" | "coproc" => {
+                self.line.is_unclear("it has a function or a coprocess");
+                self.skip_name(word == "function");
             }
             _ => return false,
         }
         true
+    }
+
+    fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(' ' | '\t')) || self.rest.starts_with("\\\n") {
+            self.skip(if self.rest.starts_with('\\') { 2 } else { 1 });
+        }
+    }
+
+    /// Steps over words that belong to a keyword.
+    fn skip_words(&mut self, words: &[&str]) {
+        loop {
+            self.skip_blanks();
+            let follows = |word: &&&str| {
+                let rest = self.rest.strip_prefix(**word);
+                rest.is_some_and(|rest| rest.chars().next().is_none_or(char::is_whitespace))
+            };
+            let Some(length) = words.iter().find(follows).map(|word| word.len()) else { return };
+            self.skip(length);
+        }
+    }
+
+    /// Steps over the name of a function; that of a coprocess is one only if a group follows.
+    fn skip_name(&mut self, always: bool) {
+        self.skip_blanks();
+        let before = self.rest;
+        self.read_word();
+        self.skip_blanks();
+        if !always && !self.rest.starts_with(['{', '(']) {
+            self.rest = before;
+        }
     }
 
     fn redirection(&mut self) {
@@ -268,9 +319,7 @@ impl Reader<'_> {
             self.skip(1);
             "<"
         });
-        while matches!(self.peek(), Some(' ' | '\t')) {
-            self.skip(1);
-        }
+        self.skip_blanks();
         let (target, quoted) = self.read_word();
         let is_descriptor = target.text == "-" || target.text.bytes().all(|byte| byte.is_ascii_digit());
         match operator {
@@ -337,8 +386,10 @@ impl Reader<'_> {
                     self.skip(1);
                     if let Some(letter) = self.peek() {
                         self.skip(letter.len_utf8());
-                        if letter != '\n' {
-                            word.text.push(letter);
+                        match letter {
+                            // The shell takes it out before it looks at what then stands together.
+                            '\n' => self.line.is_unclear(BROKEN),
+                            letter => word.text.push(letter),
                         }
                     }
                 }
@@ -409,7 +460,10 @@ impl Reader<'_> {
                             self.skip(1);
                             word.text.push(letter);
                         }
-                        Some('\n') => self.skip(1),
+                        Some('\n') => {
+                            self.skip(1);
+                            self.line.is_unclear(BROKEN);
+                        }
                         _ => word.text.push('\\'),
                     }
                 }
@@ -474,6 +528,11 @@ impl Reader<'_> {
             self.skip(length + 1);
         }
     }
+}
+
+/// Whether a shell has the grammar that lines are read by.
+pub(super) fn is_bash(shell: &str) -> bool {
+    matches!(shell.rsplit('/').next(), Some("bash" | "zsh"))
 }
 
 /// Whether a `~` after this would mean somebody's home.

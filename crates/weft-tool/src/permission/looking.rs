@@ -115,6 +115,17 @@ pub(super) fn looks(simple: &Simple, workspace: &Path) -> bool {
     }
 }
 
+/// Whether a command has git show what files hold or held.
+pub(super) fn shows_history(simple: &Simple) -> bool {
+    const ALWAYS: [&str; 9] =
+        ["show", "diff", "blame", "annotate", "cat-file", "archive", "grep", "format-patch", "range-diff"];
+    const WITH_PATCH: [&str; 4] = ["log", "stash", "reflog", "whatchanged"];
+    const PATCH: [&str; 7] = ["-p", "-u", "--patch", "-L", "-U", "--unified", "--cc"];
+    let Some((program, arguments)) = simple.words.split_first() else { return false };
+    let is = |names: &[&str]| arguments.iter().any(|word| names.contains(&word.text.as_str()));
+    program.text.rsplit('/').next() == Some("git") && (is(&ALWAYS) || (is(&WITH_PATCH) && has(arguments, &PATCH)))
+}
+
 fn is_same(path: &str, workspace: &Path) -> bool {
     let root = Located::new(workspace, ".").ok();
     root.is_some_and(|root| Located::new(workspace, path).is_ok_and(|located| located.path == root.path))

@@ -19,6 +19,7 @@ use self::git::GitKind;
 use self::role::Role;
 use self::rules::{Decision, Deed, Rule, Rules};
 use crate::path::{self, Located};
+use crate::text;
 
 const DEEPEST_WRAPPER: usize = 24;
 
@@ -107,6 +108,9 @@ impl Consent {
     }
 }
 
+/// So many parts of an argument are looked up.
+const MOST_LOOKED_UP: usize = 8;
+
 const SAFE: &str = "Not done: the session is in `safe` mode, in which nothing is changed and only commands that look \
      are run. Say what you would do; the person can switch to `ask` or `auto` mode with Shift+Tab or `--mode`.";
 
@@ -146,6 +150,14 @@ static CAREFUL: LazyLock<Rules> = LazyLock::new(|| {
 });
 
 impl Measure<'_> {
+    /// Whether a tool may be used for all of it, and who has to agree. What a rule says of a tool by name
+    /// can only forbid it or have it asked for: what it does is judged besides.
+    pub fn judge_tool(&self, tool: &str, needs: &[Need]) -> Result<Consent, Denied> {
+        let of_its_own = |need: &Need| matches!(need, Need::Use(_) | Need::Learn(_));
+        let named = if needs.iter().any(of_its_own) { None } else { self.ruled(Deed::Use(tool))? };
+        Ok(named.unwrap_or(Consent::NotNeeded).and(self.judge(needs)?))
+    }
+
     /// Whether all of it may be done, and who has to agree.
     pub fn judge(&self, needs: &[Need]) -> Result<Consent, Denied> {
         needs.iter().try_fold(Consent::NotNeeded, |consent, need| Ok(consent.and(self.judge_one(need)?)))
@@ -245,6 +257,9 @@ impl Measure<'_> {
         for simple in &line.commands {
             consent = consent.and(self.running_one(simple, line.expands)?);
         }
+        for simple in &line.within {
+            consent = consent.and(self.running_within(simple)?);
+        }
         for target in line.writes.iter().filter(|target| !looking::is_sink(&target.text)) {
             consent = consent.and(self.redirecting(target)?);
         }
@@ -256,7 +271,7 @@ impl Measure<'_> {
                 }
             });
         }
-        let looks = looking::only_looks(&line, self.workspace);
+        let looks = looking::only_looks(&line, self.workspace) && !line.commands.iter().any(|one| self.recalls(one));
         if !looks {
             self.role.may_run()?;
         }
@@ -273,6 +288,10 @@ impl Measure<'_> {
         if hidden && self.mode == Mode::Auto && names_something_careful(text) {
             return Ok(Consent::Always(" It may do something that cannot be taken back.".to_owned()));
         }
+        if let Some(why) = line.unclear.filter(|_| self.mode == Mode::Auto && self.rules.restrain_running()) {
+            let why = format!(" Your rules are about commands, and what this one runs cannot be told: {why}.");
+            return Ok(Consent::Always(why));
+        }
         Ok(match self.mode {
             Mode::Auto => Consent::NotNeeded,
             Mode::Ask | Mode::Safe if looks => Consent::NotNeeded,
@@ -283,6 +302,21 @@ impl Measure<'_> {
                 None => consent,
             },
         })
+    }
+
+    /// What another command is told to run: allowed with that one, unless a rule or its nature says otherwise.
+    fn running_within(&self, simple: &command::Simple) -> Result<Consent, Denied> {
+        match (self.ruled(Deed::Run(simple))?, CAREFUL.decide(Deed::Run(simple))) {
+            (Some(consent), _) => Ok(consent),
+            (None, Some(careful)) => Ok(Consent::Always(asked_every_time(careful))),
+            (None, None) => Ok(Consent::NotNeeded),
+        }
+    }
+
+    /// Whether git would show what files held, where a rule may keep some of them from being read: it has
+    /// them all in its own store, by no name.
+    fn recalls(&self, simple: &command::Simple) -> bool {
+        looking::shows_history(simple) && self.rules.restrain_reading_in(self.workspace)
     }
 
     /// One command of a line, in which the shell puts something in or not.
@@ -300,24 +334,45 @@ impl Measure<'_> {
             return Ok(Consent::Always(" It gives a command another name.".to_owned()));
         }
         if let Some(rule) = careful {
-            let command = rule.text.trim_start_matches("run ");
-            return Ok(Consent::Always(format!(
-                " `{command}` is asked for every time, unless a rule of yours allows it."
-            )));
+            return Ok(Consent::Always(asked_every_time(rule)));
+        }
+        if self.recalls(simple) {
+            let why = " It may show files that a rule of yours keeps from being read.";
+            return Ok(self.seeing(simple)?.and(Consent::Always(why.to_owned())));
         }
         if !expands && looking::looks(simple, self.workspace) {
             return self.seeing(simple);
         }
+        // In `auto` nobody would be asked otherwise.
+        if self.mode == Mode::Auto
+            && let Some(word) = simple.words.iter().skip(1).find(|word| word.literal && self.names_a_secret(&word.text))
+        {
+            return Ok(Consent::Always(format!(" `{}` may hold secrets.", text::one_line(&word.text))));
+        }
         Ok(Consent::Needed { rules: rules::rule_for(simple).into_iter().collect(), why: String::new() })
+    }
+
+    /// Whether an argument is the path of a file that may hold secrets, or has one attached, as in `@file`,
+    /// `-ffile` and `--option=file`.
+    fn names_a_secret(&self, argument: &str) -> bool {
+        let attached = argument.strip_prefix('-').and_then(|rest| rest.get(1..)).unwrap_or_default();
+        let parts = [argument, attached].into_iter().chain(argument.split(['=', ':', '@', ',']));
+        let parts = parts.filter(|part| !part.is_empty());
+        // Where a link leads is asked of the disk, and a long text has many parts.
+        let is_secret = |path: &str| Located::new(self.workspace, path).is_ok_and(|located| located.secret);
+        parts.clone().take(MOST_LOOKED_UP).any(is_secret) || parts.map(Path::new).any(path::is_secret)
     }
 
     /// What a command that only looks would look at, by the person's rules.
     fn seeing(&self, simple: &command::Simple) -> Result<Consent, Denied> {
         let mut consent = Consent::NotNeeded;
         for word in simple.words.iter().skip(1).filter(|word| word.literal && !word.text.starts_with('-')) {
-            let Ok(located) = Located::new(self.workspace, &word.text) else { continue };
-            if let Some(ruled) = self.ruled(Deed::Read(&located.path))? {
-                consent = consent.and(ruled);
+            // Also git's `revision:file`.
+            for part in std::iter::once(&*word.text).chain(word.text.split_once(':').map(|(_, file)| file)) {
+                let Ok(located) = Located::new(self.workspace, part) else { continue };
+                if let Some(ruled) = self.ruled(Deed::Read(&located.path))? {
+                    consent = consent.and(ruled);
+                }
             }
         }
         Ok(consent)
@@ -378,11 +433,20 @@ fn is_shell(simple: &command::Simple) -> bool {
     name.is_some_and(|name| wrapper::SHELLS.contains(&name))
 }
 
+fn asked_every_time(careful: &Rule) -> String {
+    let command = careful.text.trim_start_matches("run ");
+    format!(" `{command}` is asked for every time, unless a rule of yours allows it.")
+}
+
 /// Whether a word of it, wherever it stands, names what is asked for even in `auto` mode.
 fn names_something_careful(text: &str) -> bool {
-    const WORDS: [&str; 9] = ["push", "publish", "merge", "sudo", "doas", "yank", "destroy", "upload", "mkfs"];
-    let mut words = text.split(|letter: char| !letter.is_alphanumeric());
-    words.any(|word| WORDS.contains(&word)) || text.contains("reset --hard")
+    const WORDS: [&str; 13] = [
+        "push", "publish", "merge", "sudo", "doas", "yank", "destroy", "upload", "mkfs", "shutdown", "release",
+        "delete", "apply",
+    ];
+    let words = || text.split(|letter: char| !letter.is_alphanumeric());
+    let is_said = |word: &str| words().any(|said| said == word);
+    words().any(|word| WORDS.contains(&word)) || (is_said("git") && (is_said("clean") || text.contains("reset --hard")))
 }
 
 #[cfg(test)]

@@ -4,13 +4,15 @@
 //! `read ~/notes/**`, `reach docs.rs`, `use mcp__github__*`. The longest that fits decides; of two equally long ones
 //! the stricter. Rules that forbid fit generously, rules that allow only exactly.
 
-use std::collections::VecDeque;
+pub(crate) mod forbidden;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::command::{Line, Simple, Word};
+use super::wrapper::SHELLS;
 
 /// What a rule says. The later the stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -174,6 +176,8 @@ pub(super) fn rule_for(simple: &Simple) -> Option<String> {
         "pytest",
         "task",
     ];
+    const RUNS: [&str; 7] = ["run", "exec", "x", "dlx", "tool", "cmd", "api"];
+    const INTERPRETERS: [&str; 9] = ["python", "python3", "node", "deno", "bun", "ruby", "perl", "php", "env"];
     if simple.words.iter().any(|word| !word.literal || word.text.is_empty() || word.text == "*")
         || !simple.variables.is_empty()
     {
@@ -182,8 +186,13 @@ pub(super) fn rule_for(simple: &Simple) -> Option<String> {
     let words: Vec<&str> = simple.words.iter().map(|word| word.text.as_str()).collect();
     let program = words.first()?;
     let bare = |word: &&&str| !word.starts_with(['-', '.', '/', '~']) && !word.contains(['/', '=']);
-    let kept = words.iter().skip(1).take_while(bare).count().min(if words.get(1) == Some(&"run") { 2 } else { 1 });
-    if BY_SUBCOMMAND.contains(program) && kept > 0 {
+    // What comes after these is a command or a script of its own, and belongs to what is agreed to.
+    let runs = words.get(1).is_some_and(|word| RUNS.contains(word)) && *program != "cargo";
+    let wanted = if runs { 2 } else { 1 };
+    let kept = words.iter().skip(1).take_while(bare).count().min(wanted);
+    let runs_anything = |word: &&str| INTERPRETERS.contains(word) || SHELLS.contains(word);
+    let is_open = runs && (words.get(2).is_none_or(runs_anything) || ["docker", "kubectl", "go"].contains(program));
+    if BY_SUBCOMMAND.contains(program) && kept == wanted && !is_open {
         let prefix: Vec<String> = words.iter().take(1 + kept).map(|word| quoted(word)).collect();
         return Some(format!("run {}", prefix.join(" ")));
     }
@@ -196,17 +205,37 @@ fn quoted(word: &str) -> String {
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
-/// A folder stands for what is in it.
+/// A folder stands for what is in it. Paths are put to rules without links on the way, so a rule names
+/// places without them too.
 fn pattern(target: &str, workspace: &Path) -> String {
-    let home = std::env::home_dir();
-    let mut path = match (target.strip_prefix("~/"), home) {
-        (Some(rest), Some(home)) => escaped(&home).join(rest),
-        _ => escaped(workspace).join(target.trim_start_matches("./")),
-    };
+    let (mut base, mut rest) = (workspace.to_owned(), target);
+    if let (Some(within), Some(home)) = (target.strip_prefix("~/"), std::env::home_dir()) {
+        (base, rest) = (home, within);
+    }
+    loop {
+        if let Some(within) = rest.strip_prefix("../") {
+            base.pop();
+            rest = within;
+        } else if let Some(within) = rest.strip_prefix("./") {
+            rest = within;
+        } else {
+            break;
+        }
+    }
+    let mut path: PathBuf = escaped(&base).join(rest).components().collect();
     if target.ends_with('/') {
         path.push("**");
     }
-    path.to_string_lossy().into_owned()
+    let text = path.to_string_lossy().into_owned();
+    let named = certain(&text);
+    let found = named.ancestors().find_map(|named| Some((named, named.canonicalize().ok()?)));
+    match found {
+        Some((named, real)) if real != named => {
+            let rest = path.components().skip(named.components().count());
+            escaped(&real).join(rest.collect::<PathBuf>()).to_string_lossy().into_owned()
+        }
+        Some(_) | None => text,
+    }
 }
 
 /// A path in which nothing is taken for a pattern.
@@ -248,10 +277,15 @@ fn has_in_order(simple: &Simple, words: &[String]) -> bool {
 
 /// Whether a pattern could fit something in a folder.
 fn is_about(glob: &GlobMatcher, folder: &Path) -> bool {
-    let pattern = glob.glob().glob();
-    let spelt_out = pattern.find(['*', '?', '[', '{']).and_then(|end| pattern.get(..end)).unwrap_or(pattern);
-    let certain = Path::new(spelt_out.rsplit_once('/').map_or("/", |(folder, _)| folder));
-    certain.starts_with(folder) || folder.starts_with(certain) || certain.as_os_str().is_empty()
+    let certain = certain(glob.glob().glob());
+    certain.starts_with(folder) || folder.starts_with(&certain)
+}
+
+/// The folder in which everything lies that a pattern fits.
+fn certain(pattern: &str) -> PathBuf {
+    let folders = pattern.rsplit_once('/').map_or("", |(folders, _)| folders);
+    let spelt_out = folders.split('/').map_while(literal);
+    Path::new("/").join(spelt_out.collect::<PathBuf>())
 }
 
 /// The one path that a pattern stands for, if it is one.
@@ -271,17 +305,6 @@ fn literal(pattern: &str) -> Option<PathBuf> {
     Some(PathBuf::from(path))
 }
 
-/// Files and folders that rules forbid, by name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Forbidden {
-    pub unread: Vec<PathBuf>,
-    pub unwritten: Vec<PathBuf>,
-}
-
-/// So far a workspace is gone through for files that patterns are about, and so many are held.
-const MOST_LOOKED_AT: usize = 50_000;
-const MOST_FORBIDDEN: usize = 500;
-
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     /// Shared: a pattern takes room, above all once it was used, and a thousand sessions may have the same.
@@ -296,6 +319,11 @@ impl Rules {
     #[must_use]
     pub fn and(&self, more: impl IntoIterator<Item = Rule>) -> Self {
         Self { rules: self.rules.iter().cloned().chain(more.into_iter().map(Arc::new)).collect() }
+    }
+
+    /// Whether any of them could keep a command from being run.
+    pub(crate) fn restrain_running(&self) -> bool {
+        self.rules.iter().any(|rule| matches!(rule.target, Target::Run { .. }) && rule.decision != Decision::Allow)
     }
 
     /// What they say of something that is used by name.
@@ -313,59 +341,15 @@ impl Rules {
         })
     }
 
-    /// What they forbid to read and to change, for those who cannot put each file to them.
-    pub(crate) fn forbidden(&self, workspace: &Path) -> Forbidden {
-        let mut forbidden = Forbidden::default();
-        let mut must_look = false;
-        for rule in self.rules.iter().filter(|rule| rule.decision == Decision::Deny) {
-            let (glob, list) = match &rule.target {
-                Target::Read(glob) => (glob, &mut forbidden.unread),
-                Target::Write(glob) => (glob, &mut forbidden.unwritten),
-                Target::Run { .. } | Target::Reach { .. } | Target::Use(_) => continue,
-            };
-            let pattern = glob.glob().glob();
-            match literal(pattern.strip_suffix("/**").unwrap_or(pattern)) {
-                Some(path) if !self.may_allow_in(&path) => list.push(path),
-                Some(_) | None => must_look = true,
-            }
-        }
-        if must_look {
-            self.look(workspace, &mut forbidden);
-        }
-        forbidden
+    /// Whether they forbid to reach a host.
+    pub(crate) fn forbid_to_reach(&self, host: &str) -> bool {
+        self.decide(Deed::Reach(host)).is_some_and(|rule| rule.decision == Decision::Deny)
     }
 
-    /// Whether a rule that allows could be about something there.
-    fn may_allow_in(&self, folder: &Path) -> bool {
-        self.rules.iter().any(|rule| match (&rule.target, rule.decision) {
-            (Target::Read(glob) | Target::Write(glob), Decision::Allow) => is_about(glob, folder),
-            (Target::Read(_) | Target::Write(_), Decision::Ask | Decision::Deny)
-            | (Target::Run { .. } | Target::Reach { .. } | Target::Use(_), _) => false,
-        })
-    }
-
-    /// Goes through the workspace for files that patterns are about.
-    fn look(&self, workspace: &Path, forbidden: &mut Forbidden) {
-        let is_denied = |deed: Deed<'_>| self.decide(deed).is_some_and(|rule| rule.decision == Decision::Deny);
-        let (mut folders, mut looked_at) = (VecDeque::from([workspace.to_owned()]), 0);
-        while let Some(folder) = folders.pop_front() {
-            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-                looked_at += 1;
-                let (path, kind) = (entry.path(), entry.file_type());
-                if looked_at > MOST_LOOKED_AT || forbidden.unread.len() + forbidden.unwritten.len() >= MOST_FORBIDDEN {
-                    return;
-                }
-                let is_known = forbidden.unread.contains(&path);
-                match kind {
-                    Ok(kind) if kind.is_dir() && !is_known && entry.file_name() != ".git" => folders.push_back(path),
-                    Ok(kind) if !kind.is_file() || is_known => {}
-                    Ok(_) if is_denied(Deed::Read(&path)) => forbidden.unread.push(path),
-                    Ok(_) if forbidden.unwritten.iter().any(|held| path.starts_with(held)) => {}
-                    Ok(_) if is_denied(Deed::Write(&path)) => forbidden.unwritten.push(path),
-                    Ok(_) | Err(_) => {}
-                }
-            }
-        }
+    /// Whether they are the same as others in the same workspace.
+    pub fn are(&self, others: &Self) -> bool {
+        let text = |rule: &Arc<Rule>| (rule.decision, rule.text.clone());
+        self.rules.iter().map(text).eq(others.rules.iter().map(text))
     }
 
     /// The rule that decides, if any fits.

@@ -1,6 +1,6 @@
 //! Programs that run another program given to them as arguments: what counts is the one inside.
 
-use super::command::{Line, Simple, Word};
+use super::command::{Line, Simple, Word, is_bash};
 
 /// Variables that change how a program prints, not what it does.
 const HARMLESS: [&str; 16] = [
@@ -24,7 +24,7 @@ const HARMLESS: [&str; 16] = [
 
 /// Programs whose remaining arguments are a command, the options of theirs that take a value of
 /// their own, and how many words come before the command.
-const PREFIXES: [(&str, &[&str], usize); 13] = [
+const PREFIXES: [(&str, &[&str], usize); 21] = [
     ("nohup", &[], 0),
     ("setsid", &[], 0),
     ("nice", &["-n"], 0),
@@ -38,6 +38,36 @@ const PREFIXES: [(&str, &[&str], usize); 13] = [
     ("sudo", &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T"], 0),
     ("doas", &["-u", "-C"], 0),
     ("xargs", &["-I", "-n", "-P", "-d", "-L", "-a", "-E", "-s"], 0),
+    ("time", &["-f", "-o", "--format", "--output"], 0),
+    ("flock", &["-w", "--timeout", "-E", "--conflict-exit-code"], 1),
+    ("taskset", &[], 1),
+    ("chrt", &["-T", "-P", "-D"], 1),
+    ("unbuffer", &[], 0),
+    ("strace", &["-o", "-e", "-s", "-u", "-E", "-P", "-a", "-O", "-S"], 0),
+    ("ltrace", &["-o", "-e", "-s", "-u", "-a", "-l", "-n", "-x"], 0),
+    ("caffeinate", &["-t", "-w"], 0),
+];
+
+/// Programs that find or prepare another one, which is what they are told to run.
+const RUNNERS: [&[&str]; 18] = [
+    &["uv", "run"],
+    &["uvx"],
+    &["poetry", "run"],
+    &["pipenv", "run"],
+    &["hatch", "run"],
+    &["pipx", "run"],
+    &["bundle", "exec"],
+    &["npx"],
+    &["npm", "exec"],
+    &["npm", "x"],
+    &["pnpm", "exec"],
+    &["pnpm", "dlx"],
+    &["yarn", "exec"],
+    &["yarn", "dlx"],
+    &["bunx"],
+    &["direnv", "exec"],
+    &["mise", "exec"],
+    &["nix", "develop"],
 ];
 
 /// Their options that stand alone.
@@ -55,7 +85,11 @@ pub(super) fn unwrap(simple: Simple, depth: usize) -> Line {
     if !first.literal {
         line.is_unclear("the shell makes up the command's name");
     }
+    if first.text.starts_with('-') {
+        line.is_unclear("it begins with an option");
+    }
     let name = first.text.rsplit('/').next().unwrap_or_default().to_owned();
+    line.within.extend(told_to_run(&simple, &name));
     match name.as_str() {
         "eval" => evaluated(&simple, depth, &mut line),
         "source" | "." | "trap" | "alias" | "enable" | "hash" => {
@@ -73,6 +107,18 @@ pub(super) fn unwrap(simple: Simple, depth: usize) -> Line {
     }
     line.commands.push(simple);
     line
+}
+
+/// What a runner is told to run, if it is one.
+fn told_to_run(simple: &Simple, name: &str) -> Option<Simple> {
+    let said = |place: usize| simple.words.get(place).map(|word| word.text.as_str());
+    let is_runner = |words: &&[&str]| {
+        words.first() == Some(&name) && words.iter().enumerate().skip(1).all(|(place, word)| said(place) == Some(word))
+    };
+    let runner = RUNNERS.into_iter().find(is_runner)?;
+    let rest = simple.words.iter().skip(runner.len());
+    let words: Vec<Word> = rest.skip_while(|word| word.text.starts_with('-')).cloned().collect();
+    (!words.is_empty()).then(|| Simple { words, variables: Vec::new() })
 }
 
 fn prefixed(simple: Simple, wrapper: &str, with_value: &[&str], before: usize, depth: usize, mut line: Line) -> Line {
@@ -134,7 +180,7 @@ fn evaluated(simple: &Simple, depth: usize, line: &mut Line) {
     if simple.words.iter().any(|word| !word.literal) {
         line.is_unclear("`eval` runs what the shell makes up");
     }
-    line.add(Line::nested(&arguments.join(" "), depth + 1));
+    line.add(Line::nested(&arguments.join(" "), depth + 1, is_bash(crate::process::shell())));
 }
 
 /// `bash -c '…'` is what it runs; `bash script` is a command like any other.
@@ -150,11 +196,15 @@ fn scripted(simple: &Simple, depth: usize, line: &mut Line) {
             if !word.literal {
                 line.is_unclear("a shell runs what the shell makes up");
             }
-            line.add(Line::nested(&word.text, depth + 1));
+            let shell = simple.words.first().map_or("", |word| word.text.as_str());
+            line.add(Line::nested(&word.text, depth + 1, is_bash(shell)));
             return;
         } else {
             return;
         }
+    }
+    if !simple.words.iter().any(|word| matches!(word.text.as_str(), "--version" | "--help")) {
+        line.is_unclear("a shell runs what it reads");
     }
 }
 

@@ -84,6 +84,11 @@ pub struct Shadows {
 }
 
 impl Shadows {
+    /// Of larger ones no copy is kept.
+    pub const fn largest_file(&self) -> u64 {
+        self.limits.largest_file
+    }
+
     /// `home` is Weft's data folder.
     pub fn new(home: &Path, limits: Limits) -> Self {
         Self { root: home.join("shadow"), aside: home.to_owned(), limits, open: Mutex::default() }

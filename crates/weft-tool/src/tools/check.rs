@@ -12,6 +12,7 @@ use super::runner::{Order, Runner};
 use crate::discover::{Discovery, Found, Kind};
 use crate::guard::{Permit, Policy};
 use crate::permission::Need;
+use crate::sandbox::Sandbox;
 use crate::text;
 use crate::tool::{Context, Finished, Tool, parse};
 
@@ -51,6 +52,10 @@ impl Tool for Check {
     /// Nothing can be said without the workspace.
     fn needs(&self, _input: &Value) -> Vec<Need> {
         Vec::new()
+    }
+
+    fn sandbox(&self) -> Option<&Sandbox> {
+        Some(&self.runner.sandbox)
     }
 
     fn needs_in(&self, input: &Value, workspace: &Path) -> Vec<Need> {

@@ -15,7 +15,7 @@ use weft_core::message::Image;
 
 use super::{notebook, pdf};
 use crate::admit;
-use crate::file::{LARGEST_WHOLE, explain};
+use crate::file::{Known, LARGEST_WHOLE, explain};
 use crate::guard::{Permit, Policy};
 use crate::handle::{self, OpenError};
 use crate::path::{Located, shown};
@@ -26,6 +26,8 @@ use crate::tool::{Context, Finished, Tool, blocking, parse, path};
 const MOST_LINES: u64 = 2_000;
 const MOST_BYTES: usize = 24 * 1024;
 const LONGEST_LINE: usize = 2_000;
+/// What folders say to agents; those of the workspace itself are in the prompt.
+const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 const LARGEST_IMAGE: u64 = 5 * 1024 * 1024;
 
 pub(super) struct Read;
@@ -103,9 +105,9 @@ fn read(context: &Context, input: Value, summary: &str) -> Result<Finished, Stri
         return image(&mut file, &metadata, kind, &name, summary);
     }
     let reader: Box<dyn BufRead> = if start.starts_with(b"%PDF-") {
-        let text = pdf::text(whole(file, &metadata, &name)?, &context.cancel)
+        let read = pdf::text(whole(file, &metadata, &name)?, pdf::Bounds::LOOK, &context.cancel)
             .map_err(|why| format!("The PDF `{name}` {why}. Convert it with a command, such as `pdftotext`."))?;
-        Box::new(Cursor::new(text))
+        Box::new(Cursor::new(read.with_notes()))
     } else if let Some(cells) = notebook_cells(&path, &mut file, &metadata, &name)? {
         Box::new(Cursor::new(cells))
     } else if start.contains(&0) {
@@ -118,7 +120,28 @@ fn read(context: &Context, input: Value, summary: &str) -> Result<Finished, Stri
     };
     let mut lines = Lines { reader, cancel: &context.cancel, piece: Vec::new() };
     let page = page(&mut lines, &input).map_err(failed)?;
-    finish(page, &input, &name, summary)
+    let mut finished = finish(page, &input, &name, summary)?;
+    if let Some(note) = instructions_nearby(context, &path) {
+        finished.output.text.push_str(&note);
+    }
+    Ok(finished)
+}
+
+/// Folders below the workspace may have instructions of their own. Whoever reads a file there is led to
+/// those that this session has not read as they are now.
+fn instructions_nearby(context: &Context, file: &Path) -> Option<String> {
+    let below = file.parent()?.strip_prefix(&context.workspace).ok()?;
+    let unread = below.ancestors().filter(|folder| !folder.as_os_str().is_empty()).find_map(|folder| {
+        INSTRUCTIONS.iter().map(|name| folder.join(name)).find_map(|name| {
+            let path = context.workspace.join(&name);
+            let metadata = path.symlink_metadata().ok().filter(Metadata::is_file)?;
+            (path != file && context.read_marks.known(&path, &metadata) != Known::Current).then_some(name)
+        })
+    })?;
+    Some(format!(
+        "\n[`{}` has instructions for this folder: read it before you change something here]",
+        unread.display()
+    ))
 }
 
 /// The cells of a notebook as text; nothing for other files, and for what only looks like one.

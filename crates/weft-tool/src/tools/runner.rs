@@ -19,7 +19,7 @@ use crate::guard::Permit;
 use crate::jobs::{AtEnd, Job, Jobs, Start};
 use crate::permission::Need;
 use crate::process::{self, Ended, Program, Ran, SpawnError, Spec, Spill, Timing};
-use crate::sandbox::{Plan, Sandbox};
+use crate::sandbox::{Fence, Plan, Reach, Sandbox, Setting};
 use crate::text;
 use crate::tool::{Context, Finished};
 use crate::witness::Moment;
@@ -145,8 +145,11 @@ impl Runner {
         context: &Context,
         order: &Order,
     ) -> Result<(Arc<Job>, Option<String>), String> {
-        let (fence, notice) = match self.plan(context, order).await? {
-            Plan::Fenced(fence) => (Some(fence.lasting()), self.sandbox.shortfall(context.session)),
+        let (fence, notice) = match self.plan(permit, context, order).await? {
+            Plan::Fenced(fence) => {
+                let notice = self.notice(context, &fence);
+                (Some(fence.lasting()), notice)
+            }
             Plan::Plain { notice } => (None, notice),
         };
         let spec = Spec {
@@ -183,8 +186,11 @@ impl Runner {
         context: &Context,
         order: &Order,
     ) -> Result<(Ran, Option<String>), NotRun> {
-        let (fence, notice) = match self.plan(context, order).await.map_err(NotRun::Plan)? {
-            Plan::Fenced(fence) => (Some(fence), self.sandbox.shortfall(context.session)),
+        let (fence, notice) = match self.plan(permit, context, order).await.map_err(NotRun::Plan)? {
+            Plan::Fenced(fence) => {
+                let notice = self.notice(context, &fence);
+                (Some(fence), notice)
+            }
             Plan::Plain { notice } => (None, notice),
         };
         let spec = Spec {
@@ -202,28 +208,45 @@ impl Runner {
         Ok((process::run(spec).await?, notice))
     }
 
-    async fn plan(&self, context: &Context, order: &Order) -> Result<Plan, String> {
-        if order.outside {
-            return Ok(Plan::Plain { notice: None });
+    /// What the person should hear about a command's sandbox.
+    fn notice(&self, context: &Context, fence: &Fence) -> Option<String> {
+        let notices = [self.sandbox.shortfall(context.session), fence.notice()];
+        let notices: Vec<String> = notices.into_iter().flatten().collect();
+        (!notices.is_empty()).then(|| notices.join("\n"))
+    }
+
+    async fn plan(&self, permit: &Permit, context: &Context, order: &Order) -> Result<Plan, String> {
+        let plan = if order.outside {
+            Plan::Plain { notice: None }
+        } else {
+            // In `safe` mode nothing is changed, whatever the command turns out to do.
+            let reach = if context.mode == Mode::Safe { Reach::Look } else { Reach::Work };
+            let planned = self.ahead.take(context.session).filter(|_| reach == Reach::Work);
+            let planned = planned
+                .unwrap_or_else(|| self.make_ready(context.session, &context.workspace, &context.outputs, reach));
+            planned.await.unwrap_or_else(|_| Err("its sandbox could not be planned".to_owned()))?
+        };
+        if matches!(plan, Plan::Plain { .. }) && self.sandbox.settings().mode != Setting::Off {
+            let needs = [Need::Run { line: order.command.clone(), outside: order.outside }];
+            let summary = format!("Run `{}` without a sandbox", text::one_line(&order.command));
+            permit.teller(context, "shell", summary).tell(&needs, Moment::Unfenced { agreed: order.outside });
         }
-        let planned = self.ahead.take(context.session);
-        let planned = planned.unwrap_or_else(|| self.make_ready(context.session, &context.workspace, &context.outputs));
-        planned.await.unwrap_or_else(|_| Err("its sandbox could not be planned".to_owned()))
+        Ok(plan)
     }
 
     /// Plans for a command that is being written. Does not wait.
     pub fn plan_ahead(&self, session: SessionId, workspace: &Path, outputs: &Path) {
-        self.ahead.put(session, self.make_ready(session, workspace, outputs));
+        self.ahead.put(session, self.make_ready(session, workspace, outputs, Reach::Work));
     }
 
     /// A plan for a command. What its session's next ones can share is made on the way, and kept.
-    fn make_ready(&self, session: SessionId, workspace: &Path, outputs: &Path) -> Planning {
+    fn make_ready(&self, session: SessionId, workspace: &Path, outputs: &Path, reach: Reach) -> Planning {
         let sandbox = Arc::clone(&self.sandbox);
         let (workspace, outputs) = (workspace.to_owned(), outputs.to_owned());
         tokio::task::spawn_blocking(move || {
             // Which folders there are is part of a ground, so this one is there from the start.
             let _ = capture::make_folder(&outputs);
-            let plan = sandbox.plan(session, &workspace, &outputs)?;
+            let plan = sandbox.plan_within(session, &workspace, &outputs, reach)?;
             if let Plan::Fenced(fence) = &plan {
                 sandbox.keep(session, fence);
             }

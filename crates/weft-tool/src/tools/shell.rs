@@ -12,6 +12,7 @@ use weft_core::event::Outcome;
 use super::runner::{Order, Runner};
 use crate::guard::{Permit, Policy};
 use crate::permission::Need;
+use crate::sandbox::Sandbox;
 use crate::text;
 use crate::tool::{Context, Finished, Tool, parse};
 
@@ -68,6 +69,10 @@ impl Tool for Shell {
 
     fn needs(&self, input: &Value) -> Vec<Need> {
         vec![Need::Run { line: command(input).to_owned(), outside: is_outside(input) }]
+    }
+
+    fn sandbox(&self) -> Option<&Sandbox> {
+        Some(&self.runner.sandbox)
     }
 
     fn summary(&self, input: &Value, _workspace: &Path) -> String {

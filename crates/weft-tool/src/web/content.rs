@@ -48,8 +48,8 @@ pub(crate) fn document(fetched: Fetched, cancel: &CancellationToken) -> Result<D
         }
         Kind::Pdf if cut => Err(format!("The PDF is too large to read (more than {}).", text::size(body.len() as u64))),
         Kind::Pdf => {
-            let text = pdf::text(body, cancel).map_err(|why| format!("The PDF {why}."))?;
-            Ok(Document { title: None, text, cut: false })
+            let read = pdf::text(body, pdf::Bounds::LOOK, cancel).map_err(|why| format!("The PDF {why}."))?;
+            Ok(Document { title: None, text: read.with_notes(), cut: false })
         }
         Kind::Other => {
             let (size, kind) = (text::size(body.len() as u64), kind.split(';').next().unwrap_or_default().trim());

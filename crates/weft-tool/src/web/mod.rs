@@ -27,8 +27,9 @@ pub struct WebSettings {
 }
 
 /// A page that lies in a file, as Markdown. Its relative links stay relative to its folder.
-pub(crate) fn markdown(html: &str) -> String {
+pub(crate) fn markdown(html: &str) -> (String, bool) {
     const HERE: &str = "http://file.invalid/";
-    let Ok(base) = url::Url::parse(HERE) else { return String::new() };
-    readable::markdown(html, &base).text.replace(HERE, "")
+    let Ok(base) = url::Url::parse(HERE) else { return (String::new(), false) };
+    let page = readable::markdown(html, &base);
+    (page.text.replace(HERE, ""), page.cut)
 }

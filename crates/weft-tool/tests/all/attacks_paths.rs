@@ -274,6 +274,14 @@ async fn huge_folders_and_odd_names_are_bounded() {
         let text = odd.ok(tool, input).await;
         assert!(text.contains("bad-\u{fffd}"), "{tool}: {text}");
     }
+    // Rules about it hold, though it cannot be named.
+    let mut ruled = World::new();
+    ruled.deny("write folder/*.rs");
+    std::fs::create_dir(ruled.workspace.join("folder")).unwrap();
+    std::fs::write(ruled.workspace.join("folder").join(name), "fn needle() {}").unwrap();
+    let text = ruled.fails("delete", json!({"path": "folder", "recursive": true})).await;
+    assert!(text.contains("`deny write folder/*.rs`"), "{text}");
+    assert!(ruled.workspace.join("folder").join(name).exists());
     odd.ok("delete", json!({"path": "folder", "recursive": true})).await;
     assert!(odd.root.join("trash/folder").join(name).exists());
 }

@@ -106,13 +106,15 @@ fn an_ask_shows_exactly_what_would_happen() {
     world.mode = Mode::Ask;
     world.file("a.txt", "one\ntwo\n");
     let edits = json!({"path": "a.txt", "edits": [{"old": "two", "new": "2"}]});
-    let Verdict::Ask { kind: AskKind::Approval { tool, detail, grant }, question } = world.prepare("edit", edits)
+    let Verdict::Ask { kind: AskKind::Approval { tool, detail, grant, effect }, question } =
+        world.prepare("edit", edits)
     else {
         panic!()
     };
     assert_eq!((tool.as_str(), question.as_str()), ("edit", "Edit `a.txt`?"));
     assert!(detail.contains("-two\n+2\n"), "{detail}");
     assert_eq!(grant, Some(Grant::Rules { rules: vec!["write a.txt".into()] }));
+    assert_eq!(effect, "Changes 1 file in this project. You can take it back.");
 
     let command = "cargo test \\\n  --all";
     let Verdict::Ask { kind: AskKind::Approval { detail, grant, .. }, question } =
@@ -123,8 +125,10 @@ fn an_ask_shows_exactly_what_would_happen() {
     assert_eq!((detail.as_str(), question.as_str()), (command, "Run `cargo test \\…`?"));
     assert_eq!(grant, Some(Grant::Rules { rules: vec!["run cargo test".into()] }));
 
-    let Verdict::Ask { question, .. } = world.prepare("read", json!({"path": "/etc/hosts"})) else { panic!() };
+    let read = world.prepare("read", json!({"path": "/etc/hosts"}));
+    let Verdict::Ask { question, kind: AskKind::Approval { effect, .. } } = read else { panic!() };
     assert_eq!(question, "Read `/etc/hosts`? It is outside the workspace.");
+    assert_eq!(effect, "Looks only: nothing is changed. What it reads goes to the model.");
 
     let question = json!({"question": "Which one?", "options": ["a", "b"], "several": true});
     let verdict = world.prepare("ask_user", question);

@@ -57,6 +57,23 @@ async fn odd_files_are_read_or_described() {
 }
 
 #[tokio::test]
+async fn instructions_of_a_folder_below_are_pointed_to_until_they_are_read() {
+    let world = World::new();
+    world.file("AGENTS.md", "Of the whole: in the prompt already.");
+    world.file("web/AGENTS.md", "Use tabs.");
+    world.file("web/app/main.ts", "start();");
+    world.file("other/main.rs", "fn main() {}");
+    let pointer = "[`web/AGENTS.md` has instructions for this folder: read it before you change something here]";
+    let read = async |path: &str| world.ok("read", json!({ "path": path })).await;
+    assert_eq!(read("other/main.rs").await, "1\tfn main() {}");
+    assert_eq!(read("web/app/main.ts").await, format!("1\tstart();\n{pointer}"));
+    assert_eq!(read("web/AGENTS.md").await, "1\tUse tabs.");
+    assert_eq!(read("web/app/main.ts").await, "1\tstart();");
+    world.file("web/AGENTS.md", "Use tabs, and no semicolons.");
+    assert!(read("web/app/main.ts").await.ends_with(pointer));
+}
+
+#[tokio::test]
 async fn a_page_ends_at_24_kilobytes() {
     let world = World::new();
     world.file("wide", format!("{}\n", "y".repeat(1_000)).repeat(100));

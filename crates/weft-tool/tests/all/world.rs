@@ -130,6 +130,7 @@ impl World {
             workspace: &self.workspace,
             outputs: &outputs,
             read_marks: &self.marks,
+            undo: Some(1 << 20),
         };
         self.guard.prepare(&call(name, input), &policy)
     }

@@ -7,8 +7,8 @@ use super::*;
 #[test]
 fn answers_are_read_by_the_kind_of_question() {
     let grant = Some(Grant::Tool { tool: "edit".into() });
-    let approval = AskKind::Approval { tool: "edit".into(), detail: String::new(), grant };
-    let strict = AskKind::Approval { tool: "edit".into(), detail: String::new(), grant: None };
+    let approval = AskKind::Approval { tool: "edit".into(), detail: String::new(), grant, effect: String::new() };
+    let strict = AskKind::Approval { tool: "edit".into(), detail: String::new(), grant: None, effect: String::new() };
     let question = AskKind::Question { options: vec!["red".into(), "blue".into()], several: false };
     let several = AskKind::Question { options: vec!["red".into(), "blue".into()], several: true };
     let text = |text: &str| Ok(Answer::Text { text: text.into() });
@@ -22,7 +22,7 @@ fn answers_are_read_by_the_kind_of_question() {
     check(&strict, "session", Err(()));
     check(&approval, "always", Err(()));
     let rules = Some(Grant::Rules { rules: vec!["write docs/**".into()] });
-    let lasting = AskKind::Approval { tool: "edit".into(), detail: String::new(), grant: rules };
+    let lasting = AskKind::Approval { tool: "edit".into(), detail: String::new(), grant: rules, effect: String::new() };
     check(&lasting, "always", Ok(Answer::Approve { scope: Choice::Always }));
     check(&approval, "no", Ok(Answer::Reject { message: None }));
     check(&approval, "no use nextest", Ok(Answer::Reject { message: Some("use nextest".into()) }));

@@ -40,6 +40,11 @@ pub async fn run(json: bool) -> anyhow::Result<Exit> {
     out::print_columns(columns(&["ask", "session", "raised", "folder", "question"], rows, &out::look_stdout()));
     let look = out::look_stderr();
     for row in &asks {
+        if let AskKind::Approval { effect, .. } = &row.ask.kind
+            && !effect.is_empty()
+        {
+            out::tell(&note(effect, &look));
+        }
         out::tell(&note(&how_to_answer(&row.ask), &look));
     }
     Ok(Exit::Done)

@@ -58,6 +58,13 @@ fn join_standard_streams(pipe: DuplexStream) -> JoinHandle<()> {
     })
 }
 
+/// For one run of the server.
+fn new_token() -> anyhow::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no token could be made: {error}"))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 pub async fn run(args: McpArgs) -> anyhow::Result<Exit> {
     let opened = open::open(None)?;
     let offer = Arc::new(WeftOffer {
@@ -67,6 +74,7 @@ pub async fn run(args: McpArgs) -> anyhow::Result<Exit> {
         mode: args.mode,
         session: SessionId::from_random(getrandom::u64()?),
         read_marks: ReadMarks::default(),
+        calls: Default::default(),
     });
     let Some(address) = args.http else {
         let (ours, theirs) = tokio::io::duplex(PIPE);
@@ -78,8 +86,18 @@ pub async fn run(args: McpArgs) -> anyhow::Result<Exit> {
         served.map_err(|reason| anyhow::anyhow!("the client did not speak MCP: {reason}"))?;
         return Ok(Exit::Done);
     };
-    let server = HttpServer::bind(address, std::env::var("WEFT_MCP_TOKEN").ok()).await?;
+    let given = std::env::var("WEFT_MCP_TOKEN").ok().filter(|token| !token.is_empty());
+    // Every program and every user of this machine reaches its loopback.
+    let made = given.is_none() && address.ip().is_loopback();
+    let token = if made { Some(new_token()?) } else { given };
+    let server = HttpServer::bind(address, token.clone()).await?;
     out::stdout(&format!("http://{}{PATH}\n", server.address()?));
+    if let Some(token) = token.filter(|_| made) {
+        for words in [&*format!("Clients send `Authorization: Bearer {token}`."), "WEFT_MCP_TOKEN sets another token."]
+        {
+            out::tell(&note(words, &out::look_stderr()));
+        }
+    }
     out::tell(&note("Serving. Ctrl+C ends it.", &out::look_stderr()));
     let stop = CancellationToken::new();
     let mut interrupts = [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?];

@@ -6,7 +6,8 @@ use std::sync::{Arc, PoisonError};
 
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
-use weft_core::flow::StageStatus;
+use weft_core::event::EndReason;
+use weft_core::flow::{FlowEnd, StageStatus};
 use weft_core::{Cost, SessionId, State};
 use weft_engine::flow::NewRun;
 use weft_engine::{Clock, Home};
@@ -25,10 +26,17 @@ use crate::show::units::{counted, duration};
 pub async fn run(args: ResearchArgs) -> anyhow::Result<Exit> {
     match args.command {
         None => ask(args.ask).await,
-        Some(ResearchCommand::Resume { session, json }) => {
+        Some(ResearchCommand::Resume { session, budget, json }) => {
             let opened = open::open_aloud(&Default::default())?;
             let session = find(&opened, session.as_deref())?;
-            let exit = resume::carry_on(&opened, session, &Default::default(), json, None).await?;
+            let exit = match budget {
+                Some(budget) => {
+                    let headless = Headless::new(&opened.engine, session, json);
+                    opened.engine.carry_on_with(session, Cost::from_usd(budget)).await?;
+                    headless.follow().await?
+                }
+                None => resume::carry_on(&opened, session, &Default::default(), json, None).await?,
+            };
             converse(&opened, session, json, exit).await
         }
         Some(ResearchCommand::List { json }) => list(&open::open_to_look()?, json),
@@ -39,10 +47,10 @@ pub async fn run(args: ResearchArgs) -> anyhow::Result<Exit> {
             show(&opened, session, json)
         }
         Some(ResearchCommand::Evaluate { questions, corpus, json }) => evaluate(&questions, corpus, json),
-        Some(ResearchCommand::Export { session, output, format }) => {
+        Some(ResearchCommand::Export { session, output, format, run }) => {
             let opened = open::open_to_look()?;
             let session = find(&opened, session.as_deref())?;
-            write(&opened, session, output.as_deref(), format)
+            write(&document(&opened, session, run)?, output.as_deref(), format)
         }
     }
 }
@@ -55,41 +63,56 @@ async fn ask(args: AskArgs) -> anyhow::Result<Exit> {
         (None, true) => find(&opened, None)?,
         (None, false) => opened.create(&args.work, false)?,
     };
-    // A follow-up asks what was asked before, unless it says otherwise.
-    let before = opened.engine.run_settings(session)?;
-    let asked_before = args.corpus.clone().or_else(|| before?.get("corpus")?.as_str().map(str::to_owned));
-    let named = opened.corpora.named(asked_before.as_deref()).and_then(|name| opened.corpora.get(&name));
-    let corpus = named.map_err(|error| UsageError(error.to_string()))?;
-    // Documents that were edited since are read again before they are asked.
-    let fresh = opened.corpora.freshen(&corpus.name).map_err(|error| UsageError(error.to_string()))?;
-    let changed: usize = fresh.iter().flatten().map(|report| report.changed).sum();
-    if changed > 0 {
-        let what = counted(changed as u64, "document", "documents");
-        out::tell(&note(&format!("{what} of {} read.", corpus.name), &out::look_stderr()));
+    let follows = args.follows.as_deref().map(|prefix| opened.engine.store().find(prefix)).transpose()?;
+    let flow = args.flow.clone().unwrap_or_else(|| weft_research::FLOW.to_owned());
+    let known = opened.engine.flow(session, &flow).map_err(usage)?.settings;
+    let mut settings = Map::new();
+    // A flow of one's own may have other settings; what was asked for and is not there is refused.
+    if args.corpus.is_some() || known.contains_key("corpus") {
+        let before = opened.engine.run_settings(follows.unwrap_or(session))?;
+        let corpus = fresh_corpus(&opened, args.corpus.clone(), before.as_ref())?;
+        settings.insert("corpus".to_owned(), json!(corpus.name));
+        if known.contains_key("prefixes") {
+            settings.insert("prefixes".to_owned(), prefixes(&corpus));
+        }
+    }
+    if args.yes || known.contains_key("yes") {
+        settings.insert("yes".to_owned(), json!(args.yes));
     }
     let headless = Headless::new(&opened.engine, session, args.json);
-    let flow = args.flow.clone().unwrap_or_else(|| weft_research::FLOW.to_owned());
-    let of_research = [
-        ("corpus".to_owned(), json!(corpus.name)),
-        ("prefixes".to_owned(), prefixes(&corpus)),
-        ("yes".to_owned(), json!(args.yes)),
-    ];
-    // A flow of one's own has settings of its own.
-    let mut settings: Map<String, Value> = of_research.into_iter().filter(|_| flow == weft_research::FLOW).collect();
     if let Some(depth) = &args.depth {
         settings.insert("depth".to_owned(), json!(depth));
     }
     if args.no_web {
         settings.insert("web".to_owned(), json!(false));
     }
-    let new =
-        NewRun { flow, question, settings, budget: args.budget.map(Cost::from_usd), follows: None, afresh: false };
-    opened.engine.start_flow(session, new).await.map_err(|error| match error {
-        weft_engine::EngineError::Flow(error) => anyhow::Error::from(UsageError(error.to_string())),
-        other => other.into(),
-    })?;
+    let new = NewRun { flow, question, settings, budget: args.budget.map(Cost::from_usd), follows, afresh: false };
+    opened.engine.start_flow(session, new).await.map_err(usage)?;
     let exit = headless.follow().await?;
     converse(&opened, session, args.json, exit).await
+}
+
+/// What is wrong with a flow is for who has written or named it.
+fn usage(error: weft_engine::EngineError) -> anyhow::Error {
+    match error {
+        weft_engine::EngineError::Flow(error) => UsageError(error.to_string()).into(),
+        other => other.into(),
+    }
+}
+
+/// The corpus that is meant: the named one, else the one that was asked before. Documents that were edited
+/// since are read again before they are asked.
+fn fresh_corpus(opened: &Opened, named: Option<String>, before: Option<&Value>) -> anyhow::Result<Corpus> {
+    let asked_before = || before?.get("corpus")?.as_str().map(str::to_owned);
+    let named = opened.corpora.named(named.or_else(asked_before).as_deref());
+    let corpus = named.and_then(|name| opened.corpora.get(&name)).map_err(|error| UsageError(error.to_string()))?;
+    let fresh = opened.corpora.freshen(&corpus.name).map_err(|error| UsageError(error.to_string()))?;
+    let changed: usize = fresh.iter().flatten().map(|report| report.changed).sum();
+    if changed > 0 {
+        let what = counted(changed as u64, "document", "documents");
+        out::tell(&note(&format!("{what} of {} read.", corpus.name), &out::look_stderr()));
+    }
+    Ok(corpus)
 }
 
 /// The words on the command line, or what comes through a pipe where there are none.
@@ -138,8 +161,10 @@ async fn converse(opened: &Opened, session: SessionId, json: bool, mut exit: Exi
         exit = headless.follow().await?;
     }
     // What was asked was not met where the documents do not answer it.
-    let unanswered =
-        matches!(exit, Exit::Done) && opened.engine.run_output(session)?.is_some_and(|output| !is_answered(&output));
+    let completed = opened.engine.state(session)?.run.is_some_and(|run| run.ended == Some(FlowEnd::Completed));
+    let unanswered = matches!(exit, Exit::Done)
+        && completed
+        && opened.engine.run_output(session)?.is_some_and(|output| !is_answered(&output));
     Ok(if unanswered { Exit::Failed } else { exit })
 }
 
@@ -152,7 +177,8 @@ fn list(opened: &Opened, as_json: bool) -> anyhow::Result<Exit> {
     let filter = ListFilter { workspace: Some(opened.workspace_name()), ..ListFilter::default() };
     let mut found = 0_u64;
     for row in opened.engine.store().list(&filter)? {
-        let Some(run) = opened.engine.state(row.id)?.run else { continue };
+        let state = opened.engine.state(row.id)?;
+        let Some(run) = state.run else { continue };
         found += 1;
         let ended = run.ended.as_ref().map(|end| json!(end)).and_then(|end| end.get("reason").cloned());
         let status = match ended.as_ref().and_then(Value::as_str) {
@@ -160,6 +186,7 @@ fn list(opened: &Opened, as_json: bool) -> anyhow::Result<Exit> {
             Some("breakout") => "left early",
             Some(_) => "stopped at its budget",
             None if run.paused.is_some() => "waits for you",
+            None if matches!(state.last_end, Some(EndReason::FlowBudget { .. })) => "stopped at its budget",
             None => "not finished",
         };
         if as_json {
@@ -193,13 +220,21 @@ pub fn find(opened: &Opened, prefix: Option<&str>) -> anyhow::Result<SessionId> 
         .into())
 }
 
-fn document(opened: &Opened, session: SessionId) -> anyhow::Result<String> {
-    let output = opened.engine.run_output(session)?;
+/// The document of an answer: of the last one, or of the one with this number.
+fn document(opened: &Opened, session: SessionId, run: Option<u32>) -> anyhow::Result<String> {
+    let output = match run {
+        Some(run) => opened.engine.output_of(session, run)?,
+        None => opened.engine.run_output(session)?,
+    };
     let document = output.as_ref().and_then(|output| output.get("document")).and_then(Value::as_str);
-    document.map(str::to_owned).ok_or_else(|| {
-        UsageError(format!("session {session} has no finished document. `weft research resume {session}` goes on"))
-            .into()
-    })
+    if let Some(document) = document {
+        return Ok(document.to_owned());
+    }
+    let ended = opened.engine.state(session)?.run.is_none_or(|run| run.ended.is_some());
+    let how =
+        if ended || run.is_some() { String::new() } else { format!(". `weft research resume {session}` goes on") };
+    let which = run.map(|run| format!(" of run {run}")).unwrap_or_default();
+    Err(UsageError(format!("session {session} has no finished document{which}{how}")).into())
 }
 
 fn show(opened: &Opened, session: SessionId, as_json: bool) -> anyhow::Result<Exit> {
@@ -209,7 +244,7 @@ fn show(opened: &Opened, session: SessionId, as_json: bool) -> anyhow::Result<Ex
         return Ok(Exit::Done);
     }
     stages(&state);
-    if let Ok(text) = document(opened, session) {
+    if let Ok(text) = document(opened, session, None) {
         out::stdout(&crate::show::clean::clean(&text));
     }
     Ok(Exit::Done)
@@ -231,8 +266,7 @@ fn stages(state: &State) {
     }
 }
 
-fn write(opened: &Opened, session: SessionId, path: Option<&Path>, format: Option<Format>) -> anyhow::Result<Exit> {
-    let text = document(opened, session)?;
+fn write(text: &str, path: Option<&Path>, format: Option<Format>) -> anyhow::Result<Exit> {
     let ending = path.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
     let format = match (format, ending.as_deref()) {
         (Some(format), _) => format,
@@ -246,12 +280,12 @@ fn write(opened: &Opened, session: SessionId, path: Option<&Path>, format: Optio
             return Err(UsageError(words).into());
         }
     };
-    let title = text.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned();
+    let title = export::title(text);
     let bytes = match format {
-        Format::Md => text.into_bytes(),
-        Format::Html => export::html(&title, &text).into_bytes(),
-        Format::Docx => export::docx(&text).map_err(anyhow::Error::msg)?,
-        Format::Pdf => export::pdf(&title, &text),
+        Format::Md => text.as_bytes().to_vec(),
+        Format::Html => export::html(&title, text).into_bytes(),
+        Format::Docx => export::docx(text).map_err(anyhow::Error::msg)?,
+        Format::Pdf => export::pdf(&title, text),
     };
     match path {
         Some(path) => {
@@ -263,7 +297,11 @@ fn write(opened: &Opened, session: SessionId, path: Option<&Path>, format: Optio
                 UsageError("this format needs a file: add `-o answer.docx` or `-o answer.pdf`".to_owned()).into()
             );
         }
-        None => out::stdout(&String::from_utf8_lossy(&bytes)),
+        None => {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            // What documents say must not speak to the terminal; a file or a program gets it as it is.
+            out::stdout(&if std::io::stdout().is_terminal() { crate::show::clean::clean(&text) } else { text });
+        }
     }
     Ok(Exit::Done)
 }
@@ -278,6 +316,7 @@ fn evaluate(path: &Path, corpus: Option<String>, as_json: bool) -> anyhow::Resul
         questions.push(question);
     }
     let name = corpora.named(corpus.as_deref()).map_err(|error| UsageError(error.to_string()))?;
+    corpora.freshen(&name)?;
     let figures = weft_research::evaluate::evaluate(&corpora, &name, &questions)?;
     if as_json {
         out::json_line(&figures);
@@ -286,13 +325,14 @@ fn evaluate(path: &Path, corpus: Option<String>, as_json: bool) -> anyhow::Resul
     for (group, figures) in &figures {
         let (recognised, unanswerable) = figures.recognised;
         out::stdout(&format!(
-            "{group}: {} questions, recall@20 {:.3}, cited right {:.3}, right cited {:.3}, answered {}, unanswerable \
-             recognised {recognised} of {unanswerable}, unsupported sentences {} of {}\n",
+            "{group}: {} questions, recall@20 {:.3}, cited right {:.3}, right cited {:.3}, answered {}, shown {}, \
+             unanswerable recognised {recognised} of {unanswerable}, unsupported sentences {} of {}\n",
             figures.questions,
             figures.recall_at_20,
             figures.citation_precision,
             figures.citation_recall,
             figures.answered,
+            figures.shown,
             figures.unsupported,
             figures.sentences,
         ));
@@ -371,7 +411,8 @@ fn status(corpora: &Corpora, name: &str) -> anyhow::Result<()> {
         }
     }
     for (source, title, count) in &documents {
-        out::stdout(&format!("{source}  {title}  {}\n", counted(*count, "paragraph", "paragraphs")));
+        let line = format!("{source}  {title}  {}\n", counted(*count, "paragraph", "paragraphs"));
+        out::stdout(&crate::show::clean::clean(&line));
     }
     let total = counted(book.paragraphs().len() as u64, "paragraph", "paragraphs");
     let documents = counted(documents.len() as u64, "document", "documents");

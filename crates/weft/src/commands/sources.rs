@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 use toml_edit::{DocumentMut, Item, Table};
 use weft_core::secret;
-use weft_engine::{Home, NetworkLog};
+use weft_engine::Home;
 use weft_mcp::config::{Origin, SourceTable};
 use weft_mcp::confine::Confinement;
 use weft_mcp::references::{self, Piece};
@@ -37,7 +37,7 @@ pub async fn run(command: SourcesCommand) -> anyhow::Result<Exit> {
     let home = Home::from_env();
     let workspace = open::workspace()?;
     let settings = open::settings(&home, &workspace)?;
-    let opened = sources::open(&home, &settings.config, &workspace, &NetworkLog::default());
+    let opened = sources::open_to_look(&home, &settings.config, &workspace);
     let trust = Trust::open(&home.config);
     match command {
         SourcesCommand::Add(args) => add(&home, &workspace, &trust, args)?,

@@ -32,12 +32,15 @@ pub fn card_lines(view: &CardView<'_>, look: &Look) -> Vec<Line> {
     let room = look.width.saturating_sub(3).max(10);
     let mut rows = wrap(&sentence(&view.ask.question, BOLD, look), room);
     match &view.ask.kind {
-        AskKind::Approval { detail, grant, .. } => {
+        AskKind::Approval { detail, grant, effect, .. } => {
             let cap = view.detail_rows.min(SHOWN_LINES);
             let shown = if repeats_question(&view.ask.question, detail) { "" } else { detail.as_str() };
             let details = detail_lines(shown, cap, look);
             let hides = details.len() > cap;
             rows.extend(details);
+            if !effect.is_empty() {
+                rows.extend(wrap(&sentence(effect, PLAIN, look), room));
+            }
             if view.keys {
                 rows.extend(approval_choices(grant.as_ref(), view.writing, hides, room));
             }

@@ -16,6 +16,9 @@ fn cards(look: &Look) -> String {
             tool: "shell".into(),
             detail: command.into(),
             grant: Some(Grant::Command { command: command.into() }),
+            effect:
+                "Runs outside the sandbox with your rights. What it does outside this project cannot be taken back."
+                    .into(),
         },
         "Run a command?",
     );
@@ -24,6 +27,7 @@ fn cards(look: &Look) -> String {
             tool: "edit".into(),
             detail: "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n".into(),
             grant: Some(Grant::Tool { tool: "edit".into() }),
+            effect: "Changes 1 file in this project. You can take it back.".into(),
         },
         "Edit `a.txt`?",
     );
@@ -32,6 +36,7 @@ fn cards(look: &Look) -> String {
             tool: "write".into(),
             detail: "--- /dev/null\n+++ b/docs/a.md\n@@ -0,0 +1 @@\n+one\n".into(),
             grant: Some(Grant::Rules { rules: vec!["write docs/**".into()] }),
+            effect: String::new(),
         },
         "Write `docs/a.md`?",
     );

@@ -37,7 +37,7 @@ fn session() -> Vec<Event> {
     let ask = Ask {
         id: AskId::from_random(9),
         call: CallId::new("c1"),
-        kind: AskKind::Approval { tool: "shell".into(), detail: "ls".into(), grant: None },
+        kind: AskKind::Approval { tool: "shell".into(), detail: "ls".into(), grant: None, effect: String::new() },
         question: "Run `ls`?".into(),
         deadline: None,
     };

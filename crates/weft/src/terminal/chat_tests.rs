@@ -64,7 +64,11 @@ impl Scene {
 
     fn approval(&mut self) {
         let grant = Some(Grant::Command { command: "ls".into() });
-        self.ask(7, AskKind::Approval { tool: "shell".into(), detail: "ls".into(), grant }, "Run `ls`?");
+        self.ask(
+            7,
+            AskKind::Approval { tool: "shell".into(), detail: "ls".into(), grant, effect: String::new() },
+            "Run `ls`?",
+        );
     }
 
     fn press(&mut self, code: KeyCode) -> Option<Action> {

@@ -71,9 +71,14 @@ impl Ground {
         let mut world = World::new(replies.collect());
         world.home = home;
         let (home, folder) = (world.home.path(), world.folder.path());
-        for folder in
-            [home.join("outside"), home.join(".ssh"), home.join("weft"), folder.join("sub"), folder.join(".git/hooks")]
-        {
+        for folder in [
+            home.join("outside"),
+            home.join(".ssh"),
+            home.join("weft"),
+            folder.join("sub"),
+            folder.join(".git/hooks"),
+            folder.join("sealed/in"),
+        ] {
             std::fs::create_dir_all(folder).unwrap();
         }
         for file in ["outside/victim.txt", ".ssh/id_ed25519", ".netrc"] {
@@ -82,12 +87,13 @@ impl Ground {
         std::fs::write(folder.join(".git/config"), "[core]\n").unwrap();
         std::fs::write(folder.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         std::fs::write(folder.join(".env"), format!("KEY={SECRET}\n")).unwrap();
+        std::fs::write(folder.join("sealed/in/plan"), format!("{SECRET}\n")).unwrap();
         std::fs::write(folder.join("mine.txt"), "mine\n").unwrap();
         symlink(home.join("outside"), folder.join("folder-link")).unwrap();
         symlink(home.join("outside/victim.txt"), folder.join("file-link")).unwrap();
         symlink(".git/config", folder.join("config-link")).unwrap();
-        let settings =
-            "[permissions]\ndeny = [\"write sub/**\", \"run curl\", \"reach evil.example\", \"use mcp__theirs__*\"]\n";
+        let settings = "[permissions]\ndeny = [\"write sub/**\", \"read sealed/in/**\", \"run curl\", \"reach evil.example\", \
+             \"use mcp__theirs__*\", \"use todo\"]\n";
         std::fs::write(home.join("weft/config.toml"), settings).unwrap();
         let theirs = json!({"mcpServers": {"theirs": {"command": "touch", "args": [home.join("outside/started")]}}});
         std::fs::write(folder.join(".mcp.json"), theirs.to_string()).unwrap();
@@ -272,7 +278,18 @@ fn commands_are_read_as_the_shell_reads_them() {
         bare("by its path", "/usr/bin/curl http://127.0.0.1:$PORT/"),
         bare("in a function", "f() { curl http://127.0.0.1:$PORT/; }; f"),
         bare("in a loop", "for i in 1; do curl http://127.0.0.1:$PORT/; done"),
+        bare("in a word that goes on in the next line", "echo \"$\\\n(curl http://127.0.0.1:$PORT/)\""),
+        bare("behind time and its option", "time -p curl http://127.0.0.1:$PORT/"),
+        bare("behind time by its path", "/usr/bin/time curl http://127.0.0.1:$PORT/"),
+        bare("behind a lock", "flock mine.txt curl http://127.0.0.1:$PORT/"),
+        bare("in a function with its keyword", "function f { curl http://127.0.0.1:$PORT/; }; f"),
+        bare("in a coprocess", "coproc N { curl http://127.0.0.1:$PORT/; }"),
+        bare("in a loop over arguments", "set -- a; for x do curl http://127.0.0.1:$PORT/; done"),
+        bare("behind a runner", "uv run curl http://127.0.0.1:$PORT/"),
+        bare("by a name in a variable", "x=curl; $x http://127.0.0.1:$PORT/"),
+        bare("behind an element that is set", "a[0]=1 curl http://127.0.0.1:$PORT/"),
         bare("what cannot be taken back", "git push origin main"),
+        bare("the same behind a runner", "npx git push origin main"),
         bare("the same with an option between", "git -C . push origin main"),
         bare("as another user", "sudo touch /x"),
     ]);
@@ -309,7 +326,14 @@ fn secrets_stay_where_they_are() {
         shell("the environment", "env | grep test-key-000"),
         shell("the environment of Weft", "cat /proc/$PPID/environ | grep -a test-key-000"),
         shell("a key by a command", "cat $HOMEDIR/.ssh/id_ed25519"),
+        shell("a key by a pattern", "cat $HOMEDIR/.ss?/id_*"),
         shell("Weft's own folder", "cat $HOMEDIR/weft/config.toml"),
+        bare("passwords of this project by a command", "cat .env"),
+        bare("passwords of this project in an option", "grep -r --file=.env KEY"),
+        bare("passwords of this project copied", "cp .env mine.txt"),
+        shell("what a rule hides", "cat seale?/in/plan"),
+        shell("what a rule hides, moved with its folder", "mv sealed moved && cat moved/in/plan"),
+        shell("what a rule hides, linked", "ln sealed/in/plan here && cat here"),
     ]);
 }
 
@@ -339,8 +363,8 @@ fn the_sandbox_holds() {
 /// A mount cannot hold what is not there. What a command makes of it goes into the trash.
 #[test]
 fn start_up_files_that_a_command_makes_are_put_aside() {
-    let line = "mkdir .vscode .hooks objects refs && \
-                for f in .envrc .vscode/tasks.json .hooks/update HEAD; do cp mine.txt $f; done && echo made";
+    let line = "mkdir .vscode .hooks objects refs && cp mine.txt .envrc && cp mine.txt .vscode/tasks.json && \
+                cp mine.txt .hooks/update && cp mine.txt HEAD && echo made";
     let ground = Ground::new("shell", &json!({ "command": line }));
     if !is_complete(&ground.world) {
         return;
@@ -392,6 +416,7 @@ fn sources_get_nowhere() {
     all_refused(&[
         ("a tool of a source that was not allowed", "mcp__theirs__read", json!({})),
         ("a tool that a rule forbids", "mcp__theirs__shell", json!({"command": "id"})),
+        ("one of ours that a rule forbids", "todo", json!({"items": [{"text": "x", "status": "pending"}]})),
         ("a tool that nobody has", "mcp__nobody__tool", json!({})),
         ("one of ours by another name", "mcp____shell", json!({"command": "id"})),
         ("a name with a newline in it", "shell\nread", json!({"command": "id"})),

@@ -54,8 +54,19 @@ fn a_folder_is_indexed_searched_and_asked() {
     assert_eq!(places, ["m0.rs:2", "m1.rs:2", "m2.rs:2"]);
     world.weft(&["graph", "link", "handle_2", "handle_0"]).expect(0).says("No way leads from handle_2 to handle_0");
     std::fs::write(world.folder.path().join("alone.rs"), "fn alone() {}\n").unwrap();
+    let alone = std::fs::File::options().append(true).open(world.folder.path().join("alone.rs")).unwrap();
+    let long_ago = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    alone.set_modified(long_ago).unwrap();
     world.weft(&["index"]).expect(0);
     world.weft(&["graph", "link", "alone", "handle_0"]).expect(1).says("Nothing links alone and handle_0");
+    let paths = |when: &[&str]| -> Vec<String> {
+        let found = world.weft(&[&["search", "--json", "alone"], when].concat()).events();
+        found.iter().map(|hit| hit["path"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(paths(&["--until", "2002-01-01"]), ["alone.rs"]);
+    assert!(!paths(&["--since", "2002-01-01"]).contains(&"alone.rs".to_owned()));
+    assert!(paths(&["--since", "2002-01-01", "--until", "2003-01-01"]).is_empty());
+    world.weft(&["search", "--until", "soon", "alone"]).expect(2).says("is no time");
     world.weft(&["search", "--kind", "nonsense", "x"]).expect(2);
     world.weft(&["knowledge", "rebuild"]).expect(0);
     world.weft(&["knowledge", "status"]).expect(0).says("up to date");
@@ -308,13 +319,18 @@ fn agents_ask_keep_and_put_down() {
     let note = json!({"content": "Storage\nWe use Cassandra for parcels.", "summary_type": "decision", "code_references": ["m1.rs", "nowhere.rs"]});
     let world = World::new(vec![
         call("request_tools", json!({"names": ["ask_knowledge", "keep_answer", "store_summary"]})),
-        call("keep_answer", kept),
+        call("keep_answer", kept.clone()),
+        call("ask_knowledge", asked.clone()),
+        call("keep_answer", kept.clone()),
         call("ask_knowledge", asked.clone()),
         call("store_summary", note),
         text("Done."),
-        call("request_tools", json!({"names": ["ask_knowledge", "search_history"]})),
+        call("request_tools", json!({"names": ["ask_knowledge", "keep_answer", "search_history"]})),
         call("ask_knowledge", asked),
         call("search_history", json!({"query": "storage", "kind": "decision"})),
+        call("keep_answer", kept.clone()),
+        call("read", json!({"path": "m1.rs"})),
+        call("keep_answer", kept),
         text("Done."),
     ]);
     files(&world, 3);
@@ -325,16 +341,19 @@ fn agents_ask_keep_and_put_down() {
         finished.map(|event| event["output"]["text"].as_str().unwrap().to_owned()).collect()
     };
     let said = outputs(&world.weft(&["run", "--mode", "auto", "--json", "go"]).expect(0));
-    assert!(said[1].contains("It is kept until"), "{said:?}");
-    assert!(said[2].starts_with("It hands on to handle_2.") && said[2].contains("m1.rs"), "{said:?}");
+    assert!(said[1].contains("was not read in this turn"), "{said:?}");
+    assert!(said[3].contains("It is kept until"), "{said:?}");
+    assert!(said[4].starts_with("It hands on to handle_2.") && said[4].contains("m1.rs"), "{said:?}");
     assert!(
-        said[3].contains("[UNVERIFIED]") && said[3].contains("Cassandra") && said[3].contains("nowhere.rs"),
+        said[5].contains("[UNVERIFIED]") && said[5].contains("Cassandra") && said[5].contains("nowhere.rs"),
         "{said:?}"
     );
     std::fs::write(world.folder.path().join("m1.rs"), "pub fn handle_1() {}\n").unwrap();
     let said = outputs(&world.weft(&["run", "--mode", "auto", "--json", "again"]).expect(0));
     assert!(!said[1].contains("It hands on"), "its source has changed: {said:?}");
     assert!(said[2].contains("decision") && said[2].contains("Cassandra"), "{said:?}");
+    assert!(said[3].contains("has changed since it was read"), "the index told of what it was: {said:?}");
+    assert!(said[5].contains("It is kept until"), "it was read as it is: {said:?}");
     world.weft(&["knowledge", "conflicts"]).expect(0).says("The code counts");
     world.weft(&["knowledge", "ask", "where is handle_2"]).expect(0).says("m2.rs:2").says("without a model");
 }

@@ -104,6 +104,13 @@ fn answer(world: &World, words: &str) -> Ran {
     world.weft(&["answer", &ask, words, "--resume"])
 }
 
+/// The text of the last pause in a log.
+fn last_pause(log: &str) -> String {
+    let mut events = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let paused = events.rfind(|event| event["type"] == "flow_paused");
+    paused.map(|event| event["text"].to_string()).unwrap_or_default()
+}
+
 fn prompts(world: &World, with: &str) -> usize {
     world.server.requests().iter().filter(|request| request.last_user.contains(with)).count()
 }
@@ -118,6 +125,10 @@ fn the_web_calibrates_a_plan_and_only_what_was_found_is_told() {
     ran.says("1 of 2 searches, 2 results")
         .says("The web has changed the plan")
         .says("keeping period of employee files");
+    let shown = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(!shown.contains("5 searches") && !shown.contains("50 results"), "{shown}");
+    let paused = world.weft(&["sessions", "show", &world.session(), "--json"]).expect(0).stdout;
+    assert!(last_pause(&paused).contains("1 of 2 searches") && !last_pause(&paused).contains("5 searches"), "{paused}");
     assert_eq!(engine.asked().len(), 2);
     let session = world.session();
     let log = world.weft(&["sessions", "show", &session, "--json"]).expect(0).events();
@@ -128,7 +139,7 @@ fn the_web_calibrates_a_plan_and_only_what_was_found_is_told() {
     // Behind this pause there is no search left to leave out.
     let ran = answer(&world, "No web search").expect(0);
     ran.says("within 60 days")
-        .says("It is usual elsewhere [W1].")
+        .says("It is usual elsewhere [W1]. [not checked]")
         .says("[W1] [Deleting records \\| periods](https://law.example/files)");
     assert!(
         !ran.stdout.contains("made.up") && !ran.stdout.contains("[W2]") && !ran.stdout.contains("secret page"),
@@ -172,4 +183,20 @@ fn who_does_not_want_the_web_searched_is_not_searched_for() {
     assert!(engine.asked().is_empty());
     world.weft(&["research", "--yes", QUESTION]).expect(0);
     assert_eq!(engine.asked().len(), 1);
+}
+
+#[test]
+fn a_plan_can_be_changed_after_the_web_was_searched() {
+    let engine = Engine::start(pages());
+    let world = world(&engine, vec!["deleting records law"]);
+    world.weft(&["research", QUESTION]).expect(3);
+    answer(&world, "A").expect(3).says("Change the plan");
+    answer(&world, "2").expect(3).says("What should be different?");
+    answer(&world, "look at suppliers first").expect(3).says("Go on with this plan");
+    let planned = world.server.requests();
+    let planned = planned.iter().rfind(|request| request.last_user.contains("plan how to research")).unwrap();
+    assert!(planned.last_user.contains("look at suppliers first"), "{}", planned.last_user);
+    assert_eq!(prompts(&world, "plan how to research"), 2);
+    answer(&world, "B").expect(0).says("within 60 days");
+    assert_eq!(engine.asked().len(), 1, "the second time nobody wanted the web");
 }

@@ -218,7 +218,7 @@ fn what_rules_forbid_to_read_or_change_is_held_in_commands() {
                   for deed in deeds:\n    try:\n        deed()\n        print('DONE')\n\
                   \u{20}   except OSError:\n        print('no')\nopen('free', 'w').write('more')\n";
     let change = "python3 change.py";
-    let commit = "git commit -qam second; git show --stat --format=%s HEAD; echo end";
+    let commit = "git commit -qam second; git log -1 --stat --format=%s; echo end";
     let world = World::new(vec![shell(look), shell(change), shell(commit), text("Done.")]);
     if !is_complete(&world) {
         return;
@@ -323,9 +323,16 @@ pub fn processes_with(home: &Path) -> Vec<String> {
 fn every_domain_that_is_reached_or_refused_is_in_the_audit() {
     let command = "p=${http_proxy#http://}; p=${p%/}; exec 3<>/dev/tcp/${p%:*}/${p##*:}; \
                    printf 'CONNECT blocked.example:443 HTTP/1.1\\r\\n\\r\\n' >&3; head -1 <&3";
-    let settings = "[sandbox]\nnetwork = [\"allowed.example\"]\n";
-    let Some((world, told)) = model_runs(json!({"command": command}), settings, |_| {}) else { return };
-    assert!(told.contains("403"), "{told}");
+    let one = "[sandbox]\nnetwork = [\"allowed.example\"]\n";
+    let but_one = "[sandbox]\nnetwork = [\"blocked.example\"]\n[permissions]\ndeny = [\"reach blocked.example\"]\n";
+    for settings in [but_one, one] {
+        let Some((world, told)) = model_runs(json!({"command": command}), settings, |_| {}) else { return };
+        assert!(told.contains("403"), "{told}");
+        is_told_as_refused(&world);
+    }
+}
+
+fn is_told_as_refused(world: &World) {
     let entries = world.weft(&["audit", "query", "--category", "network", "--format", "json"]).expect(0).events();
     let refused = entries.iter().find(|entry| entry["event_type"] == "network.refused");
     assert_eq!(refused.unwrap_or_else(|| panic!("{entries:?}"))["target"], "blocked.example:443");

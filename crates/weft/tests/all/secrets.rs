@@ -2,7 +2,9 @@
 use serde_json::json;
 use weft_script::{call, text};
 
-use crate::world::{World, finish, types};
+use crate::chat::Terminal;
+use crate::serve::Served;
+use crate::world::{World, finish, types, wait_until};
 
 fn token() -> String {
     format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
@@ -41,6 +43,40 @@ fn what_looks_like_a_secret_in_a_call_is_allowed_once_or_not_at_all() {
         assert_eq!(told.events().iter().filter(|entry| entry["event_type"] == "ask.raised").count(), 2);
         assert!(!told.stdout.contains("a1B2c3"), "{}", told.stdout);
     }
+}
+
+/// The same from the chat and over the API that the workbench uses.
+#[test]
+fn what_looks_like_a_secret_in_a_call_is_allowed_in_the_chat_and_over_the_api() {
+    let replies = || vec![call("shell", json!({"command": format!("echo {} > made", token())})), text("All done.")];
+    let is_made = |world: &World| world.folder.path().join("made").exists();
+    let world = World::new(replies());
+    if let Some(terminal) = Terminal::start(&world, "false-alarm", 120, 40) {
+        terminal.wait_for("What should be done?");
+        terminal.write("/mode auto");
+        terminal.keys(&["Enter"]);
+        terminal.write("go");
+        terminal.keys(&["Enter"]);
+        let asked = terminal.wait_for("[y] once");
+        assert!(asked.contains("what looks like a GitHub token") && !asked.contains("a1B2c3"), "{asked}");
+        assert!(!is_made(&world));
+        terminal.keys(&["y", "Enter"]);
+        terminal.wait_for("All done.");
+        assert_eq!(world.file("made"), format!("{}\n", token()));
+    }
+    let world = World::new(replies());
+    let served = Served::start(&world, "127.0.0.1:0");
+    let session = served.begin("go", "auto");
+    let ask = wait_until("the question", || {
+        let ask = served.get("asks")["asks"][0]["ask"].clone();
+        ask.is_object().then_some(ask)
+    });
+    assert!(ask["question"].as_str().unwrap().contains("what looks like a GitHub token"), "{ask}");
+    assert!(!ask.to_string().contains("a1B2c3") && !is_made(&world), "{ask}");
+    let path = format!("sessions/{session}/asks/{}", ask["id"].as_str().unwrap());
+    let once = json!({ "answer": { "type": "approve", "scope": "once" } });
+    assert_eq!(served.send("POST", &path, &once).0, 200);
+    wait_until("the file", || is_made(&world).then_some(()));
 }
 
 #[test]

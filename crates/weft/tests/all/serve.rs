@@ -53,7 +53,7 @@ impl Served {
         stream
     }
 
-    fn send(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    pub fn send(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let mut answer = String::new();
         self.open(method, &format!("/api/v1/{path}"), "", &body).read_to_string(&mut answer).unwrap();
@@ -88,7 +88,7 @@ impl Served {
     }
 
     /// Events after a number, until one of this kind. Nothing if the server went away before.
-    fn follow(&self, session: &str, after: u64, until: &str) -> (Vec<Value>, bool) {
+    pub fn follow(&self, session: &str, after: u64, until: &str) -> (Vec<Value>, bool) {
         let stream = self.open("GET", &format!("/api/v1/sessions/{session}/events?after={after}"), "", "");
         let mut events = Vec::new();
         for line in BufReader::new(stream).lines() {

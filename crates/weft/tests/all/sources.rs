@@ -186,6 +186,21 @@ fn keys_reach_a_projects_program_only_when_given() {
     assert_eq!(world.file("seen"), "test-key-000 test-key-000\n");
 }
 
+/// Under whatever name a key stands in the environment, a project's program does not see it unasked.
+#[test]
+fn a_projects_program_does_not_get_the_persons_environment() {
+    let world = World::new(vec![]);
+    let server = json!({"command": "sh", "args": ["-c", "env > seen"], "env": {"OWN": "1"}});
+    let file = json!({"mcpServers": {"theirs": server}});
+    std::fs::write(world.folder.path().join(".mcp.json"), file.to_string()).unwrap();
+    world.weft(&["sources", "allow", "theirs", "--no-sandbox"]).expect(0);
+    let test = world.command(&["sources", "test", "theirs"]).env("ODDLY_NAMED", "a-key-of-mine").spawn().unwrap();
+    crate::world::finish(test).expect(1);
+    let seen = world.file("seen");
+    assert!(seen.contains("OWN=1") && seen.contains("HOME=") && seen.contains("PATH="), "{seen}");
+    assert!(!seen.contains("ODDLY_NAMED") && !seen.contains("ANTHROPIC"), "{seen}");
+}
+
 #[test]
 fn a_source_that_does_not_exist_stops_no_run() {
     let world = World::new(vec![text("Fine.")]);
@@ -283,6 +298,45 @@ fn others_run_our_agents_and_read_their_sessions() {
     assert!(transcript.contains("**Person:** check") && transcript.contains("All is well."), "{transcript}");
 }
 
+/// Whoever connects gets the mode that the person chose for it, also in sessions that others began.
+#[test]
+fn others_get_no_more_from_a_session_than_from_the_offer() {
+    let world = World::new(vec![text("Begun."), text("Went on.")]);
+    let ran = world.weft(&["run", "--mode", "auto", "--json", "go"]).expect(0);
+    let session = ran.events()[0]["session"].as_str().unwrap().to_owned();
+    let again = tool(1, "run_agent", json!({"prompt": "again", "session": session}));
+    for mode in ["safe", "ask"] {
+        let answers = speak(&world, &["mcp", "--mode", mode], json!({}), std::slice::from_ref(&again));
+        let said = answers[0]["content"][0]["text"].as_str().unwrap();
+        assert!(answers[0]["isError"] == true && said.contains("is in `auto` mode"), "{mode}: {said}");
+    }
+    let entries = world.weft(&["audit", "query", "--format", "json"]).expect(0).events();
+    let refused = entries.iter().filter(|entry| entry["event_type"] == "tool.refused");
+    assert_eq!(refused.count(), 2, "{entries:?}");
+    let answers = speak(&world, &["mcp", "--mode", "auto"], json!({}), &[again]);
+    assert!(answers[0]["content"][0]["text"].as_str().unwrap().starts_with("Went on."), "{answers:?}");
+}
+
+/// A hook is a fence for calls from other programs too.
+#[test]
+fn others_do_not_get_past_hooks() {
+    let world = World::new(vec![]);
+    let home = world.home.path().join("weft");
+    std::fs::create_dir_all(&home).unwrap();
+    let hooks = "[[hooks]]\non = \"before_tool\"\ntool = \"write\"\ncommand = \"echo no writing here >&2; exit 2\"\n\
+                 [[hooks]]\non = \"after_tool\"\ntool = \"read\"\ncommand = \"echo looked at\"\n";
+    std::fs::write(home.join("config.toml"), hooks).unwrap();
+    std::fs::write(world.folder.path().join("a.txt"), "the contents").unwrap();
+    let calls = [tool(1, "read", json!({"path": "a.txt"})), tool(2, "write", json!({"path": "b.txt", "content": "x"}))];
+    let answers = speak(&world, &["mcp", "--mode", "auto"], json!({}), &calls);
+    let said = |number: usize| answers[number]["content"][0]["text"].as_str().unwrap();
+    assert!(said(0).contains("the contents") && said(0).contains("[hook] looked at"), "{}", said(0));
+    assert!(answers[1]["isError"] == true && said(1).contains("A hook refused this call"), "{}", said(1));
+    assert!(!world.folder.path().join("b.txt").exists());
+    let entries = world.weft(&["audit", "query", "--format", "json"]).expect(0).events();
+    assert!(entries.iter().any(|entry| entry["event_type"] == "tool.refused"), "{entries:?}");
+}
+
 #[test]
 fn others_use_our_tools_over_http_and_only_with_the_token() {
     let world = World::new(vec![
@@ -306,6 +360,33 @@ fn others_use_our_tools_over_http_and_only_with_the_token() {
     weft(&["run", "--mode", "auto", "look"]).expect(0).says("Seen.");
     let result = &world.server.requests()[2].last_results[0];
     assert!(result.contains("found.txt"), "{result}");
+    serving.kill().unwrap();
+    serving.wait().unwrap();
+}
+
+/// Every program of this machine reaches its loopback.
+#[test]
+fn programs_of_this_machine_need_a_token_too() {
+    let world = World::new(vec![]);
+    let mut serving = world.command(&["mcp", "--http", "127.0.0.1:0"]);
+    let mut serving = serving.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut address = String::new();
+    BufReader::new(serving.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    let mut said = String::new();
+    let mut errors = BufReader::new(serving.stderr.take().unwrap());
+    while !said.contains("Bearer ") {
+        assert!(errors.read_line(&mut said).unwrap() > 0, "{said}");
+    }
+    let token = said.split("Bearer ").nth(1).unwrap().split('`').next().unwrap().to_owned();
+    let test = |header: &str| {
+        world.weft(&["sources", "add", "there", "--url", address.trim(), "--header", header]).expect(0);
+        let tested =
+            crate::world::finish(world.command(&["sources", "test", "there"]).env("IT", &token).spawn().unwrap());
+        world.weft(&["sources", "remove", "there"]).expect(0);
+        tested
+    };
+    test("X-None=1").expect(1);
+    test("Authorization=Bearer env:IT").expect(0).says("mcp__there__run_agent");
     serving.kill().unwrap();
     serving.wait().unwrap();
 }

@@ -1,7 +1,7 @@
 //! What contradicts what, what is worth a model's room, and the best answer without a model.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use weft_knowledge::{Asked, Conflict, Context, Filter, Origin, Resolved};
@@ -10,7 +10,7 @@ use super::super::blocking;
 use super::views::KnowledgeHit;
 use super::{LONGEST_QUESTION, StatusQuery};
 use crate::desk::SharedDesk;
-use crate::extract::{Body, Query};
+use crate::extract::{Body, Path, Query};
 use crate::problem::{Answer, Problem};
 
 const USUAL_TOKENS: usize = 8_000;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -24,7 +24,7 @@ pub use self::papers::*;
 use self::views::{Around, Found, LinkView, Neighbours, PassageView, StatusView};
 use super::blocking;
 use crate::desk::{Desk, SharedDesk};
-use crate::extract::{Body, OptionalBody, Query};
+use crate::extract::{Body, OptionalBody, Path, Query};
 use crate::problem::{Answer, Problem, sentence};
 
 const LONGEST_QUESTION: usize = 2_000;
@@ -40,9 +40,12 @@ impl From<KnowledgeError> for Problem {
             KnowledgeError::Empty => Self::conflict("not_indexed", message),
             KnowledgeError::Busy => Self::conflict("busy", message),
             KnowledgeError::NoSymbol { similar, .. } => Self::missing(message).with("similar", similar),
-            KnowledgeError::NoFolder(_) | KnowledgeError::NoMoment(_) => Self::bad(message),
+            KnowledgeError::NoFolder(_) | KnowledgeError::NoMoment(_) | KnowledgeError::NoLanguage(_) => {
+                Self::bad(message)
+            }
             KnowledgeError::Store(error) => error.into(),
             KnowledgeError::Newer { .. }
+            | KnowledgeError::GaveUp
             | KnowledgeError::Io { .. }
             | KnowledgeError::Text(_)
             | KnowledgeError::Vector(_)
@@ -91,6 +94,8 @@ pub struct KnowledgeQuery {
     path: Option<String>,
     /// Only what changed since then, in milliseconds since 1970.
     since: Option<i64>,
+    /// Only what was last changed before then, in milliseconds since 1970.
+    until: Option<i64>,
     /// The whole path of a folder; where the server was started without it.
     workspace: Option<String>,
 }
@@ -116,12 +121,15 @@ pub async fn search(State(desk): State<SharedDesk>, Query(query): Query<Knowledg
         languages: words(query.language.as_deref(), "language", Language::from_word)?,
         path_prefix: query.path.filter(|path| !path.is_empty()),
         since: query.since,
-        until: None,
+        until: query.until,
     };
     let text: String = query.q.chars().take(LONGEST_QUESTION).collect();
     let folder = desk.folder(query.workspace.as_deref())?;
     if filter.domains.contains(&Domain::History) {
         desk.remembered(&folder).await?;
+    } else if filter.domains.is_empty() {
+        // Whoever types does not wait for it; what was said a moment ago is found with the next letter.
+        desk.knowledge.remember_soon(&folder);
     }
     let found = desk.known(folder, move |knowledge, now| {
         let begun = Instant::now();

@@ -12,6 +12,8 @@ pub struct Found {
     class: String,
     took_ms: f64,
     hits: Vec<KnowledgeHit>,
+    /// Why only words and names were looked for, where the model elsewhere could not be asked.
+    without_meaning: Option<String>,
 }
 
 impl Found {
@@ -21,6 +23,7 @@ impl Found {
             class: class.unwrap_or_default(),
             took_ms: took.as_secs_f64() * 1000.0,
             hits: answer.hits.into_iter().map(KnowledgeHit::of).collect(),
+            without_meaning: answer.without_meaning,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! `weft search`.
 
 use weft_core::Timestamp;
-use weft_knowledge::{Answer, Filter, Hit, Knowledge, Query};
+use weft_knowledge::{Answer, Domain, Filter, Hit, Knowledge, Query};
 
-use super::{known, now, tell_without_model};
+use super::{known, now, remember, tell_without_model};
 use crate::exit::{Exit, UsageError};
 use crate::knowledge_args::SearchArgs;
 use crate::show::clean::clean_row;
@@ -34,18 +34,28 @@ pub async fn reranked(args: SearchArgs) -> anyhow::Result<Exit> {
 
 fn found(args: &SearchArgs, limit: usize) -> anyhow::Result<(Knowledge, Answer)> {
     let now = now();
-    let since = args.since.as_deref().map(|when| weft_store::moment(when, Timestamp(now))).transpose();
-    let since = since.map_err(|error| UsageError(error.to_string()))?;
-    let knowledge = known(args.within.as_deref())?;
+    let moment = |when: Option<&str>| {
+        let moment = when.map(|when| weft_store::moment(when, Timestamp(now))).transpose();
+        moment.map(|moment| moment.map(|moment| moment.0)).map_err(|error| UsageError(error.to_string()))
+    };
+    let (since, until) = (moment(args.since.as_deref())?, moment(args.until.as_deref())?);
+    let mut knowledge = known(args.within.as_deref())?;
+    // Only for who asks for it: it opens the log.
+    if args.domain.contains(&Domain::History) {
+        remember(&mut knowledge);
+    }
     let filter = Filter {
         domains: args.domain.clone(),
         kinds: args.kind.clone(),
         languages: args.language.clone(),
         path_prefix: args.path.as_deref().map(|path| path.trim_start_matches("./").to_owned()),
-        since: since.map(|since| since.0),
-        until: None,
+        since,
+        until,
     };
     let answer = knowledge.search(&Query { text: args.query.join(" "), filter, limit, now })?;
+    if let Some(why) = &answer.without_meaning {
+        out::tell(&note(&clean_row(why), &out::look_stderr()));
+    }
     Ok((knowledge, answer))
 }
 
@@ -98,7 +108,8 @@ fn rows(hit: &Hit, why: bool, look: &Look) -> Vec<Line> {
     let mut head = Line::new(clean_row(&place), CODE).with(format!("  {}", hit.kind), DIM);
     head = head.with(format!("  {}", clean_row(&name)), BOLD).with(format!("  {:.2}", hit.score), DIM);
     if let Some(warning) = hit.freshness.warning {
-        head = head.with(format!("  {warning}"), DIM);
+        let by = hit.superseded_by.as_ref().map(|by| format!(": {}", clean_row(by))).unwrap_or_default();
+        head = head.with(format!("  {warning}{by}"), DIM);
     }
     let mut rows = vec![head.fitted(look.width, look)];
     if why {
