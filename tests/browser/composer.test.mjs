@@ -104,6 +104,17 @@ inWorld('a command completes after /, an agent and a file after @', { files: COM
   await page.keyboard.press('Escape');
   assert.equal(await count(page, '[role=option]'), 0);
   assert.equal(await box.inputValue(), 'ask @gardener about @');
+  // A letter that follows the key at once, before anything is drawn, stands behind what was completed.
+  await box.fill('');
+  await box.pressSequentially('ask @gard');
+  await page.getByRole('option', { name: /gardener/ }).waitFor();
+  await box.evaluate((field) => {
+    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Tab', bubbles: true, cancelable: true }));
+    document.execCommand('insertText', false, 'now');
+  });
+  await page.waitForTimeout(100);
+  assert.equal(await box.inputValue(), 'ask @gardener now');
+  assert.equal(await box.evaluate((field) => field.selectionStart), 'ask @gardener now'.length);
   // A session of another agent than the usual one says so in the list.
   const other = await world.api('sessions', { method: 'POST', body: JSON.stringify({ agent: 'gardener', content: [{ type: 'text', text: 'hello' }] }) });
   await page.locator(`.entry[data-session="${other.id}"]`, { hasText: 'gardener · project' }).waitFor();

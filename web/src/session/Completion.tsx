@@ -1,6 +1,7 @@
 /** What `@` and `/` can become: agents and files of the workspace, commands, skills and prompts. */
 import { useQuery } from '@tanstack/react-query';
 import { useState, type KeyboardEvent, type RefObject } from 'react';
+import { flushSync } from 'react-dom';
 import { api } from '../api/client';
 
 interface Option {
@@ -58,10 +59,13 @@ export function useCompletion(field: RefObject<HTMLTextAreaElement | null>, text
   const take = (option: Option) => {
     if (!word) return;
     const next = `${text.slice(0, word.from)}${option.insert} ${text.slice(word.to)}`;
-    setText(next);
-    close();
     const cursor = word.from + option.insert.length + 1;
-    requestAnimationFrame(() => field.current?.setSelectionRange(cursor, cursor));
+    // At once: a letter typed before the next frame would otherwise stand before the caret and not behind it.
+    flushSync(() => {
+      setText(next);
+      close();
+    });
+    field.current?.setSelectionRange(cursor, cursor);
   };
   return {
     options: shown,
