@@ -195,6 +195,7 @@ impl Hooks {
         self.run(point, tool, session, workspace, payload).boxed()
     }
 
+    #[allow(clippy::disallowed_methods, reason = "hooks are the person's own commands")]
     async fn run(
         &self,
         point: HookPoint,

@@ -156,6 +156,7 @@ pub fn connect_derived(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+#[allow(clippy::disallowed_methods, reason = "the one place where the database is opened")]
 pub(crate) fn connect_memory() -> Result<Connection, StoreError> {
     let connection = Connection::open_in_memory()?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);

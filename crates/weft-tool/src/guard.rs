@@ -298,6 +298,7 @@ impl Guard {
         tell(Moment::Begun { approved: context.approved }, &[]);
         let permit = Permit { redaction: secrets, needs: allowed.needs.clone(), witness: self.witness.clone() };
         let (patience, given_up) = after_a_stop(&allowed.needs);
+        #[allow(clippy::disallowed_methods, reason = "this is the one way to run a tool")]
         let running = AssertUnwindSafe(allowed.tool.run(permit, &context, allowed.input)).catch_unwind();
         let finished = tokio::select! {
             biased;

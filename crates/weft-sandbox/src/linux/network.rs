@@ -49,6 +49,7 @@ fn loopback_on() -> io::Result<()> {
 }
 
 /// Where Weft waits for the listener of its proxy.
+#[allow(clippy::disallowed_methods, reason = "the helper's way to Weft")]
 pub fn reach_weft(waiting: &Path) -> Result<UnixStream, EnterError> {
     UnixStream::connect(waiting).doing("reach Weft's proxy")
 }

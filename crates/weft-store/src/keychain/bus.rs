@@ -63,6 +63,7 @@ struct Head {
 
 impl Bus {
     /// The first of the addresses that somebody listens at, as `DBUS_SESSION_BUS_ADDRESS` names them.
+    #[allow(clippy::disallowed_methods, reason = "the keychain is on the person's bus")]
     pub fn connect(addresses: &str, patience: Duration) -> Result<Self, BusError> {
         let mut last = BusError::Io(io::ErrorKind::AddrNotAvailable.into());
         for address in addresses.split(';').filter_map(parse) {

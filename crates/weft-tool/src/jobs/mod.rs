@@ -299,6 +299,7 @@ impl Jobs {
 }
 
 /// Runs a job to its end.
+#[allow(clippy::disallowed_methods, reason = "jobs are processes that go on")]
 async fn follow(
     jobs: Arc<Jobs>,
     session: SessionId,

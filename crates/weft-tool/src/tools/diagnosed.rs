@@ -68,6 +68,7 @@ impl Tool for Diagnosed {
         self.inner.detail(input, policy)
     }
 
+    #[allow(clippy::disallowed_methods, reason = "it hands on the permit that the guard gave it")]
     fn run<'a>(&'a self, permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
         // Most sessions have no server at all.
         if !self.languages.any_known() {
@@ -89,6 +90,10 @@ impl Tool for Diagnosed {
 
     fn expect(&self, session: SessionId, workspace: &Path, outputs: &Path) {
         self.inner.expect(session, workspace, outputs);
+    }
+
+    fn disturb(&self, session: SessionId) {
+        self.inner.disturb(session);
     }
 
     fn rest(&self, session: SessionId) {

@@ -74,6 +74,7 @@ fn network(network: &Network) -> String {
     }
 }
 
+#[allow(clippy::disallowed_methods, reason = "the person's own command")]
 async fn execute(home: &Home, sandbox: Sandbox, command: Vec<OsString>) -> anyhow::Result<Exit> {
     sandbox.support();
     let workspace = open::workspace()?;
