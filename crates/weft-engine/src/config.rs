@@ -447,7 +447,9 @@ fn read_text(path: &Path) -> std::io::Result<String> {
         return Err(std::io::Error::other("it is not a regular file. Move it away"));
     }
     let mut bytes = Vec::new();
-    let read = std::fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    // By then it may have been exchanged for one.
+    let file = weft_tool::reading::open(&path.canonicalize()?)?;
+    let read = file.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if read as u64 > LARGEST {
         return Err(std::io::Error::other("it is larger than 1 MB, which no settings are. Move it away"));
     }

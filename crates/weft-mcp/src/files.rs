@@ -88,7 +88,8 @@ impl Found {
             return None;
         }
         let mut bytes = Vec::new();
-        std::fs::File::open(real).ok()?.take(LARGEST_FILE + 1).read_to_end(&mut bytes).ok()?;
+        // It may be exchanged for a link or a pipe by now.
+        weft_tool::reading::open(&real).ok()?.take(LARGEST_FILE + 1).read_to_end(&mut bytes).ok()?;
         if bytes.len() as u64 > LARGEST_FILE {
             self.warn(file, "it is too large and is left out");
             return None;

@@ -16,6 +16,7 @@ pub mod ground;
 pub mod helper;
 pub mod kin;
 mod named;
+pub mod plain;
 pub mod policy;
 pub mod proxy;
 pub mod reserved;

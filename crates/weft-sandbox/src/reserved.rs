@@ -4,7 +4,7 @@
 //! person made.
 
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::named;
+use crate::plain::small_text;
 
 /// Says that a folder is a stand-in. It has no other meaning in a folder for one person.
 const STICKY: u32 = 0o1000;
@@ -144,9 +145,7 @@ fn is_empty(folder: &Path) -> bool {
 }
 
 fn says(path: &Path, text: &str) -> bool {
-    let mut found = String::new();
-    let read = File::open(path).and_then(|file| file.take(text.len() as u64 + 1).read_to_string(&mut found));
-    read.is_ok() && found == text
+    small_text(path, text.len() as u64).is_some_and(|found| found == text)
 }
 
 #[cfg(test)]

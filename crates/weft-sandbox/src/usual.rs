@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use crate::plain::small_text;
 use crate::policy::{Limits, Network, Policy};
 use crate::reserved::Reserved;
 
@@ -127,6 +128,8 @@ const MOST_LOOKED_AT: usize = 2_000;
 const NOT_LOOKED_AT: [&str; 6] = ["node_modules", "target", "build", "dist", "__pycache__", "venv"];
 /// More is not git's.
 const LONGEST_SETTINGS: u64 = 1 << 20;
+/// More than any path that git writes down.
+const LONGEST_LINK: u64 = 16 * 1024;
 
 /// Where things are for one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -263,8 +266,8 @@ fn hooks_elsewhere(git: &Path, folder: &Path) -> Option<PathBuf> {
 
 /// A file of git's own, or of a person's for git.
 fn read_settings(path: &Path) -> Option<String> {
-    let found = fs::symlink_metadata(path).ok()?;
-    (found.is_file() && found.len() <= LONGEST_SETTINGS).then(|| fs::read_to_string(path).ok())?
+    fs::symlink_metadata(path).ok().filter(|found| found.is_file())?;
+    small_text(path, LONGEST_SETTINGS)
 }
 
 /// Folders in a workspace that are repositories of their own: those that it names as submodules, and
@@ -364,12 +367,12 @@ impl GitFolder {
 /// look like git's own and point back.
 fn linked(folder: &Path, link: &Path) -> Option<(PathBuf, PathBuf)> {
     let named = |text: String, prefix: &str| Some(PathBuf::from(text.trim().strip_prefix(prefix)?.trim()));
-    let own = folder.join(named(fs::read_to_string(link).ok()?, "gitdir:")?).canonicalize().ok()?;
-    let back = named(fs::read_to_string(own.join("gitdir")).ok()?, "")?;
+    let own = folder.join(named(small_text(link, LONGEST_LINK)?, "gitdir:")?).canonicalize().ok()?;
+    let back = named(small_text(&own.join("gitdir"), LONGEST_LINK)?, "")?;
     if own.join(back).canonicalize().ok()? != link.canonicalize().ok()? {
         return None;
     }
-    let common = own.join(named(fs::read_to_string(own.join("commondir")).ok()?, "")?).canonicalize().ok()?;
+    let common = own.join(named(small_text(&own.join("commondir"), LONGEST_LINK)?, "")?).canonicalize().ok()?;
     let is_git = own.starts_with(common.join("worktrees")) && common.join("HEAD").is_file();
     (is_git && common.join("objects").is_dir()).then_some((common, own))
 }

@@ -99,3 +99,43 @@ fn repositories_in_the_workspace_are_found_without_a_walk() {
     std::os::unix::fs::symlink("/dev/zero", root.join(".gitmodules")).unwrap();
     assert_eq!(nested(&root), found[1..]);
 }
+
+/// What a `.git` file names may hold anything: nobody waits for a pipe there, or reads a device to its end.
+#[test]
+fn pipes_and_devices_in_the_place_of_gits_files_hold_nobody_up() {
+    let pipe = |path: &Path| {
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    };
+    let device = |path: &Path| std::os::unix::fs::symlink("/dev/zero", path).unwrap();
+    type Trap<'a> = &'a dyn Fn(&Path);
+    let traps: [(&str, Trap<'_>); 5] = [
+        ("a pipe", &|own| pipe(&own.join("gitdir"))),
+        ("a device", &|own| device(&own.join("gitdir"))),
+        ("a file without end", &|own| fs::File::create(own.join("gitdir")).unwrap().set_len(1 << 40).unwrap()),
+        ("a pipe in the second place", &|own| pipe(&own.join("commondir"))),
+        ("a device in the second place", &|own| device(&own.join("commondir"))),
+    ];
+    for (name, trap) in traps {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (inner, own) = (root.join("ws/inner"), root.join("ws/own"));
+        fs::create_dir_all(&inner).unwrap();
+        fs::create_dir_all(&own).unwrap();
+        fs::write(inner.join(".git"), "gitdir: ../own\n").unwrap();
+        trap(&own);
+        if !own.join("gitdir").exists() {
+            fs::write(own.join("gitdir"), inner.join(".git").to_str().unwrap()).unwrap();
+        }
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let mut places = places(&root);
+            places.nested = nested(&places.workspace);
+            sender.send(usual(&places)).unwrap();
+        });
+        let policy = receiver.recv_timeout(std::time::Duration::from_secs(20));
+        let policy = policy.unwrap_or_else(|_| unreachable!("{name} held it up"));
+        assert!(policy.protected.contains(&inner.join(".git")), "{name}");
+        assert_eq!(policy.writable.len(), 1, "{name}");
+    }
+}

@@ -5,12 +5,11 @@
 //! A folder with such a file is not walked into, and can be told of; at the beginning of a walk, or above
 //! it, ignore files are then not heeded at all.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::{DirEntry, WalkBuilder};
+use weft_sandbox::plain::small_text;
 
 /// No person writes a longer ignore file.
 const LONGEST: u64 = 512 * 1024;
@@ -89,12 +88,7 @@ fn common(git: &Path) -> Option<PathBuf> {
 }
 
 fn first_line(path: &Path) -> Option<String> {
-    let found = std::fs::metadata(path).ok()?;
-    if !found.is_file() || found.len() > LONGEST_LINE {
-        return None;
-    }
-    let mut text = String::new();
-    File::open(path).ok()?.take(LONGEST_LINE).read_to_string(&mut text).ok()?;
+    let text = small_text(path, LONGEST_LINE)?;
     Some(text.lines().next().unwrap_or_default().to_owned())
 }
 

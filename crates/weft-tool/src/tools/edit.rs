@@ -80,7 +80,8 @@ impl Tool for Edit {
     }
 
     fn detail(&self, input: &Value, policy: &Policy<'_>) -> Result<String, String> {
-        preview(policy.workspace, input.clone()).map(|(_, diff)| diff.text)
+        let place = for_writing(policy.workspace, path(input))?;
+        diff(policy.workspace, place, input.clone()).map(|(_, diff)| diff.text)
     }
 
     fn run<'a>(&'a self, _permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
@@ -93,8 +94,12 @@ impl Tool for Edit {
 }
 
 /// The file's name and what the edits would do to it.
-pub(super) fn preview(workspace: &Path, input: Value) -> Result<(String, Diff), String> {
-    let place = for_writing(workspace, path(&input))?;
+pub(super) fn preview(context: &Context, input: Value) -> Result<(String, Diff), String> {
+    for_writing(&context.workspace, path(&input))?;
+    diff(&context.workspace, admit::for_reading(context, path(&input))?, input)
+}
+
+fn diff(workspace: &Path, place: PathBuf, input: Value) -> Result<(String, Diff), String> {
     let target = Target::new(workspace, place, input)?;
     let (whole, new) = target.apply()?;
     let diff = Diff::new(&target.name, &whole.text, &new.text);

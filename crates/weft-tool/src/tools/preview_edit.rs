@@ -45,9 +45,8 @@ impl Tool for PreviewEdit {
     fn run<'a>(&'a self, _permit: Permit, context: &'a Context, input: Value) -> BoxFuture<'a, Finished> {
         Box::pin(async move {
             let summary = self.summary(&input, &context.workspace);
-            let workspace = context.workspace.clone();
-            let title = summary.clone();
-            blocking(summary, move || match preview(&workspace, input) {
+            let (context, title) = (context.clone(), summary.clone());
+            blocking(summary, move || match preview(&context, input) {
                 Ok((name, diff)) => {
                     let mut finished = Finished::ok(diff.text.clone(), format!("{title} {}", diff.counts()));
                     finished.output.display = Some(diff.display(name));

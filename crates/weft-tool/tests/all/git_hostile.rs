@@ -403,6 +403,14 @@ async fn a_repository_does_not_lead_to_another() {
     let thief = World::new();
     symlink(&other_git, thief.workspace.join(".git")).unwrap();
     assert!(thief.fails("git_log", json!({})).await.contains("is a link"));
+    // What `.git` leads to has a pipe where git would say the way back: nobody waits for it.
+    let thief = World::new();
+    thief.file("own/HEAD", "ref: refs/heads/main\n");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    let pipe = thief.workspace.join("own/gitdir");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    thief.file(".git", "gitdir: own\n");
+    assert!(thief.fails("git_log", json!({})).await.contains("does not lead back"));
     // Its own repository, with the working tree of somebody else.
     let thief = world();
     config(&thief, "core.worktree", other.workspace.to_str().unwrap());

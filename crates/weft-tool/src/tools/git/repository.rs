@@ -1,9 +1,9 @@
 //! Finds the repository that a workspace lies in, and makes sure that it is that: a `.git` that
 //! somebody else made can point anywhere.
 
-use std::fs;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
+
+use weft_sandbox::plain::small_text;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Repository {
@@ -12,6 +12,9 @@ pub(super) struct Repository {
     /// Where git keeps its things.
     pub git_dir: PathBuf,
 }
+
+/// More than any path that git writes down.
+const LONGEST_LINK: u64 = 16 * 1024;
 
 /// Entries that git writes and through which a link would lead it elsewhere.
 const WRITTEN: [&str; 8] = ["HEAD", "index", "objects", "refs", "logs", "packed-refs", "ORIG_HEAD", "worktrees"];
@@ -43,7 +46,7 @@ impl Repository {
 
     /// Refuses to change a repository whose parts are links to elsewhere.
     pub fn check_for_changes(&self) -> Result<(), String> {
-        let common = fs::read_to_string(self.git_dir.join("commondir")).ok();
+        let common = small_text(&self.git_dir.join("commondir"), LONGEST_LINK);
         let common = common.map(|path| self.git_dir.join(path.trim_end()));
         for folder in [Some(self.git_dir.clone()), common].into_iter().flatten() {
             let linked = |name: &&&str| folder.join(**name).symlink_metadata().is_ok_and(|found| found.is_symlink());
@@ -60,10 +63,11 @@ impl Repository {
 /// a stranger's repository does not do it.
 fn linked(folder: &Path, entry: &Path) -> Result<PathBuf, String> {
     let broken = || format!("`{}` is not a file that git has made.", entry.display());
-    let named = small(entry).ok_or_else(broken)?;
+    let named = small_text(entry, LONGEST_LINK).ok_or_else(broken)?;
     let named = named.trim_end().strip_prefix("gitdir: ").ok_or_else(broken)?;
     let git_dir = folder.join(named).canonicalize().map_err(|_| broken())?;
-    let back = small(&git_dir.join("gitdir")).and_then(|path| git_dir.join(path.trim_end()).canonicalize().ok());
+    let back = small_text(&git_dir.join("gitdir"), LONGEST_LINK);
+    let back = back.and_then(|path| git_dir.join(path.trim_end()).canonicalize().ok());
     let is_worktree = back.is_some_and(|back| entry.canonicalize().is_ok_and(|entry| entry == back));
     let above = folder.ancestors().skip(1);
     let is_submodule = above.into_iter().any(|above| git_dir.starts_with(above.join(".git/modules")));
@@ -75,11 +79,4 @@ fn linked(folder: &Path, entry: &Path) -> Result<PathBuf, String> {
         entry.display(),
         git_dir.display()
     ))
-}
-
-fn small(path: &Path) -> Option<String> {
-    let mut text = String::new();
-    let file = fs::File::open(path).ok().filter(|file| file.metadata().is_ok_and(|found| found.is_file()))?;
-    file.take(4096).read_to_string(&mut text).ok()?;
-    Some(text)
 }
