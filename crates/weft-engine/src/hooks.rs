@@ -26,7 +26,7 @@ use crate::engine::{Engine, Shared};
 pub struct HookConfig {
     pub on: HookPoint,
     pub command: String,
-    /// Only for this tool.
+    /// Only for this tool, or these, with commas between.
     pub tool: Option<String>,
     #[serde(default = "default_timeout")]
     pub timeout_seconds: u64,
@@ -37,7 +37,8 @@ pub struct HookConfig {
 
 impl HookConfig {
     fn fits(&self, point: HookPoint, tool: Option<&str>) -> bool {
-        self.on == point && (self.tool.is_none() || self.tool.as_deref() == tool)
+        let among = |names: &str| tool.is_some_and(|tool| names.split(',').any(|name| name.trim() == tool));
+        self.on == point && self.tool.as_deref().is_none_or(among)
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) struct FilePatch {
 struct Hunk {
     /// The line of the old file it says it begins at, from 1.
     start: Option<usize>,
+    /// And the line of the new file.
+    new_start: Option<usize>,
     lines: Vec<Line>,
 }
 
@@ -34,6 +36,11 @@ enum Sign {
 }
 
 impl FilePatch {
+    /// What takes it back.
+    pub fn reversed(self) -> Self {
+        Self { old: self.new, new: self.old, hunks: self.hunks.into_iter().map(Hunk::reversed).collect() }
+    }
+
     /// What the patch makes of a file's text. The error says which part does not fit.
     pub fn apply(&self, text: &str) -> Result<String, String> {
         let mut lines: Vec<Owned> = text.split_inclusive('\n').map(Owned::of).collect();
@@ -74,6 +81,16 @@ impl Owned {
 }
 
 impl Hunk {
+    fn reversed(self) -> Self {
+        let turned = |sign| match sign {
+            Sign::Keep => Sign::Keep,
+            Sign::Add => Sign::Remove,
+            Sign::Remove => Sign::Add,
+        };
+        let lines = self.lines.into_iter().map(|line| Line { sign: turned(line.sign), ..line });
+        Self { start: self.new_start, new_start: self.start, lines: lines.collect() }
+    }
+
     fn old(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(|line| line.sign != Sign::Add)
     }
@@ -229,8 +246,11 @@ fn name(header: &str) -> Result<Option<String>, String> {
     Ok(Some(path.to_owned()))
 }
 
+/// Where a part begins in a file and how many lines it has there: in the old one and in the new one.
+type Ranges = ((usize, usize), (usize, usize));
+
 /// The numbers of `@@ -1,2 +3,4 @@`, where they are there.
-fn ranges(header: &str) -> Option<(usize, usize, usize)> {
+fn ranges(header: &str) -> Option<Ranges> {
     let inner = header.strip_prefix("@@ -")?.split(" @@").next()?;
     let (old, new) = inner.split_once(" +")?;
     let range = |text: &str| -> Option<(usize, usize)> {
@@ -239,14 +259,14 @@ fn ranges(header: &str) -> Option<(usize, usize, usize)> {
             None => Some((text.trim().parse().ok()?, 1)),
         }
     };
-    let ((start, old), (_, new)) = (range(old)?, range(new)?);
-    Some((start, old, new))
+    Some((range(old)?, range(new)?))
 }
 
 fn hunk(lines: &[&str], start: usize) -> Result<(Hunk, usize), String> {
     let numbers = lines.get(start).and_then(|header| ranges(header));
-    let (mut old_left, mut new_left) = numbers.map_or((0, 0), |(_, old, new)| (old, new));
-    let mut hunk = Hunk { start: numbers.map(|(start, ..)| start), lines: Vec::new() };
+    let (mut old_left, mut new_left) = numbers.map_or((0, 0), |((_, old), (_, new))| (old, new));
+    let (start_of_old, start_of_new) = numbers.map(|((old, _), (new, _))| (old, new)).unzip();
+    let mut hunk = Hunk { start: start_of_old, new_start: start_of_new, lines: Vec::new() };
     let mut at = start + 1;
     while let Some(line) = lines.get(at) {
         let promised = old_left > 0 || new_left > 0;
@@ -293,7 +313,7 @@ fn hunk(lines: &[&str], start: usize) -> Result<(Hunk, usize), String> {
     // Empty lines after the end of a part belong to the patch, not to the file.
     let ends_empty =
         |hunk: &Hunk| hunk.lines.last().is_some_and(|line| line.sign == Sign::Keep && line.text.is_empty());
-    while numbers.is_some_and(|(_, old, _)| hunk.old().count() > old) && ends_empty(&hunk) {
+    while numbers.is_some_and(|((_, old), _)| hunk.old().count() > old) && ends_empty(&hunk) {
         hunk.lines.pop();
     }
     Ok((hunk, at))

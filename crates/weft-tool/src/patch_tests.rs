@@ -82,13 +82,14 @@ fn what_is_no_patch_says_why() {
 }
 
 proptest! {
-    /// Whatever `diff` writes, it is applied to just that.
+    /// Whatever `diff` writes, it is applied to just that, and taken back.
     #[test]
     fn a_diff_makes_the_new_text_of_the_old(old in "([ab-]{0,3}\n){0,12}", new in "([ab-]{0,3}\n){0,12}") {
         prop_assume!(old != new);
         let diff = similar::TextDiff::from_lines(&old, &new).unified_diff().header("a/f", "b/f").to_string();
         let files = parse(&diff).unwrap();
-        prop_assert_eq!(files[0].apply(&old).unwrap(), new, "{}", diff);
+        prop_assert_eq!(&files[0].apply(&old).unwrap(), &new, "{}", diff);
+        prop_assert_eq!(files[0].clone().reversed().apply(&new).unwrap(), old, "{}", diff);
     }
 
     #[test]

@@ -86,7 +86,7 @@ function HookForm({ hook, error, busy, onDone, onCancel }: { hook: Hook; error: 
       onDone({ on, command: word('command'), timeout_seconds: Number(word('seconds')), on_error: word('trouble') === 'ignore' ? 'ignore' : 'refuse', ...(of_tools && word('tool') ? { tool: word('tool') } : {}) });
     }}>
       <label>When<select className="field" value={on} onChange={(event) => setOn(event.target.value as Hook['on'])}>{Object.entries(MOMENTS).map(([name, words]) => <option key={name} value={name}>{words}</option>)}</select></label>
-      {of_tools ? <label>Only for this tool<input className="field" name="tool" defaultValue={hook.tool ?? ''} maxLength={200} placeholder="shell; every tool when left empty" /></label> : null}
+      {of_tools ? <label>Only for this tool<input className="field" name="tool" defaultValue={hook.tool ?? ''} maxLength={200} placeholder="shell, jobs; every tool when left empty" /></label> : null}
       <label>Command<input className="field mono" name="command" required maxLength={4096} defaultValue={hook.command} placeholder="./check.sh" autoFocus /></label>
       <label>Longest time in seconds<input className="field" name="seconds" type="number" required min={1} max={3600} defaultValue={hook.timeout_seconds} /></label>
       <label>When it does not work<select className="field" name="trouble" defaultValue={hook.on_error}><option value="refuse">Refuse what it stands before</option><option value="ignore">Go on without it</option></select></label>

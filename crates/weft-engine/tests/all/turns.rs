@@ -264,11 +264,18 @@ on = "before_prompt"
 command = "echo remember the milk"
 [[hooks]]
 on = "before_tool"
-tool = "shell"
+tool = "write, shell"
 command = "grep -q forbidden && { echo not that; exit 2; } || exit 0"
 [[hooks]]
 on = "after_tool"
 command = "echo checked"
+[[hooks]]
+on = "after_tool"
+command = "echo once more"
+[[hooks]]
+on = "after_tool"
+tool = "write,read"
+command = "echo of another tool"
 "#;
     let place = Place::with_settings(
         replies(vec![
@@ -284,9 +291,11 @@ command = "echo checked"
     assert!(seen[0].body.to_string().contains("remember the milk"));
     let results = &seen[1].last_results;
     assert!(results[0].contains("not that"), "{results:?}");
-    assert!(results[1].contains("fine") && results[1].contains("checked"), "{results:?}");
+    assert!(results[1].contains("fine") && !results[1].contains("of another tool"), "{results:?}");
+    let (first, second) = (results[1].find("checked").unwrap(), results[1].find("once more").unwrap());
+    assert!(first < second, "in the order of the settings: {results:?}");
     let hooks = log(&engine, session).iter().filter(|recorded| matches!(recorded.event, Event::HookRan(_))).count();
-    assert_eq!(hooks, 3);
+    assert_eq!(hooks, 4);
 }
 
 #[tokio::test]

@@ -53,6 +53,18 @@ fn what_a_project_shows() {
         (&[("pyproject.toml", "[dependency-groups]\ndev = [\"pytest\"]")], Test, "pytest", Medium),
         (&[("pyproject.toml", "[tool.poetry.group.dev.dependencies]\nmypy = \"1\"")], Types, "mypy .", Medium),
         (&[("requirements-dev.txt", "Flake8==6\n")], Lint, "flake8", Medium),
+        (&[("setup.cfg", "[metadata]\n[tool:other]\n")], Test, "pytest", Low),
+        (&[("package.json", "{\"devDependencies\":{\"jest\":\"29\"}}")], Test, "npx jest", Medium),
+        (
+            &[("vitest.config.ts", ""), ("package.json", "{\"devDependencies\":{\"jest\":\"29\"}}")],
+            Test,
+            "npx vitest run",
+            High,
+        ),
+        (&[("package.json", "{\"devDependencies\":{\"eslint\":\"9\"}}")], Lint, "npx eslint .", Medium),
+        (&[("App.csproj", "<Project/>")], Test, "dotnet test", Low),
+        (&[("main.tf", "")], Format, "terraform fmt -recursive", Low),
+        (&[("composer.json", "{}")], Lint, "vendor/bin/phpstan analyse", Low),
         (&[("setup.cfg", "[tool:pytest]\n")], Test, "pytest", High),
         (&[("setup.py", ""), (".venv/bin/pytest", "")], Test, ".venv/bin/pytest", Low),
         (
@@ -86,6 +98,22 @@ fn what_a_project_shows() {
         assert_eq!(best(files, *kind), Some(((*command).to_owned(), *confidence)), "{files:?}");
     }
     assert_eq!(best(&[("notes.txt", "")], Test), None);
+}
+
+/// What can be run comes before what would be better.
+#[test]
+fn of_two_the_better_one_that_is_installed_is_chosen() {
+    let chosen = |programs: &[&str]| {
+        let (dir, path) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::write(dir.path().join("pyproject.toml"), "[tool.ruff]\nline-length = 100\n").unwrap();
+        programs.iter().for_each(|program| std::fs::write(path.path().join(program), "").unwrap());
+        let root = dir.path().canonicalize().unwrap();
+        let (found, _) = Discovery::default().look(&root, &[path.path().to_owned()]);
+        found.into_iter().find(|found| found.kind == Kind::Format).unwrap().name
+    };
+    assert_eq!(chosen(&["ruff", "black"]), "ruff format");
+    assert_eq!(chosen(&["black"]), "black");
+    assert_eq!(chosen(&[]), "ruff format");
 }
 
 #[test]

@@ -113,7 +113,11 @@ impl Facts {
         }
     }
 
+    /// A file of this name, or for `*.ENDING` one whose name ends so.
     pub fn has(&self, name: &str) -> bool {
+        if let Some(ending) = name.strip_prefix('*') {
+            return self.names.iter().any(|name| name.ends_with(ending) && name.len() > ending.len());
+        }
         if name.contains('/') { self.folder.join(name).is_file() } else { self.names.contains(name) }
     }
 

@@ -18,12 +18,16 @@ use crate::tool::{Context, Finished, Tool, blocking};
 
 pub(super) struct ApplyPatch;
 
-static SCHEMA: LazyLock<Value> = LazyLock::new(
-    || json!({"type":"object","required":["patch"],"properties":{"patch":{"type":"string","description":"unified diff"}}}),
-);
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    json!({"type":"object","required":["patch"],"properties":{"patch":{"type":"string","description":"unified diff"},
+        "reverse":{"type":"boolean","description":"take it back"}}})
+});
 
 fn patches(input: &Value) -> Result<Vec<FilePatch>, String> {
-    patch::parse(input.get("patch").and_then(Value::as_str).unwrap_or_default())
+    let patches = patch::parse(input.get("patch").and_then(Value::as_str).unwrap_or_default())?;
+    let reverse = input.get("reverse").and_then(Value::as_bool).unwrap_or_default();
+    // Several may have changed one file after another.
+    Ok(if reverse { patches.into_iter().rev().map(FilePatch::reversed).collect() } else { patches })
 }
 
 impl Tool for ApplyPatch {

@@ -27,7 +27,8 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
         "pattern":{"type":"string","description":"code with $NAME for a node, $$$NAME for several"},
         "rewrite":{"type":"string","description":"what to put there, with the same names"},
         "path":{"type":"string","description":"file or folder"},
-        "language":{"type":"string"}}})
+        "language":{"type":"string"},
+        "dry_run":{"type":"boolean","description":"only show it (default true)"}}})
 });
 
 #[derive(Deserialize)]
@@ -37,13 +38,18 @@ struct Input {
     language: Option<String>,
 }
 
+/// Nothing is changed unless that is said: a pattern may fit more than was meant.
+fn only_shows(input: &Value) -> bool {
+    input.get("dry_run").and_then(Value::as_bool).unwrap_or(true)
+}
+
 impl Tool for StructureReplace {
     fn name(&self) -> &str {
         "structure_replace"
     }
 
     fn description(&self) -> &str {
-        "Rewrite code by syntax (ast-grep). In a file or folder, all or nothing."
+        "Rewrite code by syntax (ast-grep). In a file or folder, all or nothing. Shows the diff first."
     }
 
     fn schema(&self) -> &Value {
@@ -52,13 +58,17 @@ impl Tool for StructureReplace {
 
     /// Said twice: it may change several files below the path, so nothing else may write meanwhile.
     fn needs(&self, input: &Value) -> Vec<Need> {
+        if only_shows(input) {
+            return vec![Need::Read(path(input).to_owned())];
+        }
         vec![Need::Write(path(input).to_owned()); 2]
     }
 
     fn summary(&self, input: &Value, workspace: &Path) -> String {
         let field = |name: &str| input.get(name).and_then(Value::as_str).unwrap_or_default();
         let (pattern, rewrite) = (text::one_line(field("pattern")), text::one_line(field("rewrite")));
-        format!("Rewrite `{pattern}` to `{rewrite}` in `{}`", shown(workspace, path(input)))
+        let verb = if only_shows(input) { "Preview rewriting" } else { "Rewrite" };
+        format!("{verb} `{pattern}` to `{rewrite}` in `{}`", shown(workspace, path(input)))
     }
 
     fn detail(&self, input: &Value, policy: &Policy<'_>) -> Result<String, String> {
@@ -73,11 +83,24 @@ impl Tool for StructureReplace {
             let summary = self.summary(&input, &context.workspace);
             let (context, title) = (context.clone(), summary.clone());
             blocking(summary, move || {
-                replace(&context, input, &title).unwrap_or_else(|text| Finished::failed(text, title))
+                let work = if only_shows(&input) { show } else { replace };
+                work(&context, input, &title).unwrap_or_else(|text| Finished::failed(text, title))
             })
             .await
         })
     }
+}
+
+fn show(context: &Context, input: Value, summary: &str) -> Result<Finished, String> {
+    let base = Base::admitted(context, Some(path(&input)))?;
+    let (changes, count) = changes(&base, &context.cancel, input, &|_| Ok(()))?;
+    if context.cancel.is_cancelled() {
+        return Ok(Finished::interrupted("Stopped.", summary));
+    }
+    let matches = text::count(count, "match", "matches");
+    let mut text = format!("{}{matches}. Nothing was changed; `dry_run` false does it.", changes.diff());
+    text.extend(base.kept_back().map(|note| format!("\n{note}")));
+    Ok(Finished::ok(text, format!("{summary}, {matches}")))
 }
 
 fn replace(context: &Context, input: Value, summary: &str) -> Result<Finished, String> {

@@ -94,10 +94,13 @@ async fn reading_out_of_the_workspace_is_asked_for() {
         ("dots and slashes", ".//./../outside//secret.txt".to_owned()),
     ];
     for (attack, path) in attacks {
-        for tool in ["read", "list", "search", "glob", "structure_search"] {
+        for tool in ["read", "list", "search", "glob", "structure_search", "structure_replace", "preview_edit"] {
             let mut input = json!({"path": path});
-            if tool != "read" && tool != "list" {
-                input["pattern"] = json!("must");
+            match tool {
+                "read" | "list" => {}
+                "preview_edit" => input["edits"] = json!([{"old": "must", "new": "x"}]),
+                "structure_replace" => (input["pattern"], input["rewrite"]) = (json!("must"), json!("x")),
+                _ => input["pattern"] = json!("must"),
             }
             refused(&world, attack, tool, input).await;
         }
@@ -135,7 +138,7 @@ async fn writing_out_of_the_workspace_is_refused() {
             ("batch_write", json!({"files": [{"path": "fine.txt", "content": "x"}, {"path": path, "content": "x"}]})),
             ("apply_patch", json!({"patch": format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-{SECRET}\n+x\n")})),
             ("apply_patch", json!({"patch": format!("--- /dev/null\n+++ {path}\n@@ -0,0 +1 @@\n+x\n")})),
-            ("structure_replace", json!({"path": path, "pattern": "the", "rewrite": "x"})),
+            ("structure_replace", json!({"path": path, "pattern": "the", "rewrite": "x", "dry_run": false})),
         ];
         for (tool, input) in calls {
             refused(&world, attack, tool, input).await;
@@ -220,8 +223,10 @@ async fn what_looks_bad_but_is_harmless_stays_harmless() {
     let text = world.ok("glob", json!({"pattern": "**/*.txt"})).await;
     assert!(!text.contains("secret"), "{text}");
     let before = outside(&world);
-    let rewrite = json!({"path": ".", "pattern": "must", "rewrite": "x", "language": "rust"});
-    assert_eq!(world.run("structure_replace", rewrite).await.outcome, Outcome::Failed);
+    for dry_run in [true, false] {
+        let rewrite = json!({"path": ".", "pattern": "must", "rewrite": "x", "language": "rust", "dry_run": dry_run});
+        assert_eq!(world.run("structure_replace", rewrite).await.outcome, Outcome::Failed);
+    }
     assert_eq!(outside(&world), before);
 }
 
@@ -385,6 +390,24 @@ async fn a_file_swapped_for_a_link_leads_nowhere() {
     assert!(good > 0, "no call went well, so nothing was tried");
 }
 
+/// What lies in the workspace and is asked for is not shown by another name either.
+#[tokio::test]
+async fn a_file_swapped_for_one_with_secrets_is_not_shown() {
+    let mut world = trapped();
+    world.mode = Mode::Ask;
+    world.file(".env", format!("the first line\n{SECRET}\n"));
+    world.file("file.txt", "the first line\nharmless\n");
+    let swapper = Swapper::start(&world.workspace.join("file.txt"), &world.workspace.join("env-link"));
+    let calls = [
+        ("preview_edit", json!({"path": "file.txt", "old": "the first", "new": "The first"})),
+        ("preview_edit", json!({"path": "file.txt", "old": "no such line", "new": "x"})),
+        ("read", json!({"path": "file.txt"})),
+        ("search", json!({"path": "file.txt", "pattern": "."})),
+    ];
+    let good = race(&world, &swapper, &calls).await;
+    assert!(good > 0, "no call went well, so nothing was tried");
+}
+
 /// A folder that becomes a link to protected files is not a way around asking for them.
 #[tokio::test]
 async fn a_folder_swapped_for_gits_own_leads_nowhere() {
@@ -450,7 +473,9 @@ async fn a_search_says_what_it_kept_back() {
     assert!(!text.contains("left out"), "{text}");
     let text = world.ok("structure_search", json!({"pattern": "needle = $X"})).await;
     assert!(text.ends_with("\n[1 file was left out by the person's rules]"), "{text}");
-    let call = json!({"pattern": "needle = $X", "rewrite": "needle = 2", "path": "."});
-    let text = world.fails("structure_replace", call).await;
-    assert!(text.contains("left out by the person's rules"), "{text}");
+    for dry_run in [true, false] {
+        let call = json!({"pattern": "needle = $X", "rewrite": "needle = 2", "path": ".", "dry_run": dry_run});
+        let text = world.fails("structure_replace", call).await;
+        assert!(text.contains("left out by the person's rules"), "{text}");
+    }
 }

@@ -179,8 +179,14 @@ async fn a_patch_changes_all_its_files_or_none() {
     assert!(finished.output.text.contains("deleted `gone.txt` −1\nchanged `a.rs` +1 −1"), "{}", finished.output.text);
     assert_eq!(names(&world.workspace), ["a.rs", "bin", "src"]);
     assert_eq!(world.content("a.rs"), "fn a() {}\nfn c() {}\n");
-    let mode = std::fs::metadata(world.workspace.join("bin/run")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o755);
+    let mode = |name: &str| std::fs::metadata(world.workspace.join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("bin/run"), 0o755);
+    // And taken back whole.
+    world.ok("apply_patch", json!({"patch": patch("fn b() {}"), "reverse": true})).await;
+    assert_eq!(names(&world.workspace), ["a.rs", "bin", "gone.txt", "run.sh", "src"]);
+    assert_eq!((world.content("a.rs"), world.content("gone.txt")), ("fn a() {}\nfn b() {}\n".into(), "gone\n".into()));
+    assert_eq!(mode("run.sh"), 0o755);
+    assert!(names(&world.workspace.join("src")).is_empty());
 }
 
 #[tokio::test]

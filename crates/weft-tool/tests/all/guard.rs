@@ -225,6 +225,27 @@ fn the_tools_cost_little_to_tell_of() {
     assert!(size < 3_000, "{size} bytes");
 }
 
+/// Keys are taken from the environment or the vault; no model is to hand one over.
+#[test]
+fn no_tool_asks_for_a_key() {
+    fn names(schema: &Value, found: &mut Vec<String>) {
+        if let Some(properties) = schema["properties"].as_object() {
+            found.extend(properties.keys().cloned());
+        }
+        schema.as_object().into_iter().flat_map(|fields| fields.values()).for_each(|inner| names(inner, found));
+    }
+    let web = weft_tool::web::WebSettings::default();
+    let registry = Registry::builtin().with_web(&web, std::sync::Arc::new(|| None));
+    for spec in registry.specs().chain(registry.extras()) {
+        let mut found = Vec::new();
+        names(spec.schema, &mut found);
+        // Of a keyboard.
+        found.retain(|name| (spec.name, name.as_str()) != ("jobs", "key"));
+        let key = found.iter().find(|name| weft_tool::process::is_secret_variable(name));
+        assert!(key.is_none(), "{} takes {key:?}", spec.name);
+    }
+}
+
 /// A tool that misbehaves as told.
 struct Rogue;
 

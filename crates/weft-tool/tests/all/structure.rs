@@ -45,7 +45,14 @@ async fn code_is_rewritten_in_all_files() {
     let world = World::new();
     world.file("src/a.rs", "fn f() { let x = y.unwrap(); z(a.b().unwrap()); }\n");
     world.file("src/b.rs", "fn g() { \"y.unwrap()\"; }\n");
-    let input = json!({"pattern": "$A.unwrap()", "rewrite": "$A?", "path": "src"});
+    // What would become of it is shown, and nothing is changed unless that is said.
+    let shown = json!({"pattern": "$A.unwrap()", "rewrite": "$A?", "path": "src"});
+    let text = world.ok("structure_replace", shown.clone()).await;
+    assert!(text.contains("+fn f() { let x = y?; z(a.b()?); }") && text.contains("2 matches. Nothing was"), "{text}");
+    assert!(world.content("src/a.rs").contains("y.unwrap()"));
+    assert!(matches!(world.plan("structure_replace", shown).access, weft_core::event::Access::Read));
+    let input = json!({"pattern": "$A.unwrap()", "rewrite": "$A?", "path": "src", "dry_run": false});
+    assert!(matches!(world.plan("structure_replace", input.clone()).access, weft_core::event::Access::Run));
     let text = world.ok("structure_replace", input.clone()).await;
     assert_eq!(text, "Rewrote `src/a.rs` +1 −1:\nchanged `src/a.rs` +1 −1\n2 matches.");
     assert_eq!(world.content("src/a.rs"), "fn f() { let x = y?; z(a.b()?); }\n");

@@ -227,3 +227,56 @@ fn rules_that_change_while_a_job_runs_hold_for_the_next_command() {
     assert!(told[0].contains("end") && !told[0].contains("NEEDLE"), "{told:?}");
     assert!(told[0].contains("rules have changed") && !told[1].contains("rules have changed"), "{told:?}");
 }
+
+/// A source that reads a file for whoever calls it.
+const READER: &str = r#"
+const fs = require('fs');
+const send = message => process.stdout.write(JSON.stringify({jsonrpc: '2.0', ...message}) + '\n');
+const tool = {name: 'look', description: 'Looks.', inputSchema: {type: 'object'}};
+let buffer = '';
+process.stdin.on('data', data => {
+  buffer += data;
+  for (let end; (end = buffer.indexOf('\n')) >= 0; buffer = buffer.slice(end + 1)) hear(JSON.parse(buffer.slice(0, end)));
+});
+function look() { try { return fs.readFileSync('private/plan', 'utf8'); } catch (error) { return 'not seen: ' + error.code; } }
+function hear({id, method, params}) {
+  const info = {serverInfo: {name: 'it', version: '1'}, capabilities: {tools: {}}};
+  if (method === 'initialize') send({id, result: {protocolVersion: params.protocolVersion, ...info}});
+  else if (method === 'tools/list') send({id, result: {tools: [tool]}});
+  else if (method === 'tools/call') send({id, result: {content: [{type: 'text', text: look()}]}});
+  else if (id !== undefined && method) send({id, error: {code: -32601, message: 'no'}});
+}
+"#;
+
+/// The world of a source is settled when it is started, so it is started anew.
+#[test]
+fn rules_that_change_while_a_source_runs_hold_for_its_next_call() {
+    let world = World::behaving(Behaviour::matching(|seen| match seen.round_in_turn {
+        _ if seen.body["system"].to_string().contains("Title: give") => text("A title"),
+        0 => call("request_tools", json!({"source": "it"})),
+        1 => call("mcp__it__look", json!({})),
+        _ => text("Done."),
+    }));
+    if !is_complete(&world) {
+        return;
+    }
+    put(world.folder.path().join("private/plan"), "NEEDLE\n");
+    put(world.folder.path().join("server.js"), READER);
+    let [node, ..] = crate::peers::everything();
+    set(&world, &format!("[sources.it]\ncommand = \"{node}\"\nargs = [\"server.js\"]\nsandbox = true\n"));
+    let served = Served::start(&world, "127.0.0.1:0");
+    let session = served.begin("go", "auto");
+    let said = |events: &[Value]| {
+        let mut finished = events.iter().filter(|event| event["type"] == "tool_finished");
+        finished.next_back().unwrap()["output"]["text"].as_str().unwrap().to_owned()
+    };
+    let (events, _) = served.follow(&session, 0, "turn_ended");
+    assert!(said(&events).contains("NEEDLE"), "without a rule: {events:?}");
+    let (status, answer) = served.send("PATCH", "settings", &json!({ "permissions.deny": ["read private/**"] }));
+    assert_eq!(status, 200, "{answer}");
+    let body = json!({ "content": [{ "type": "text", "text": "encore" }] });
+    assert_eq!(served.send("POST", &format!("sessions/{session}/turns"), &body).0, 202);
+    let last = events.last().unwrap()["seq"].as_u64().unwrap();
+    let text = said(&served.follow(&session, last, "turn_ended").0);
+    assert!(text.contains("not seen: ") && !text.contains("NEEDLE"), "{text}");
+}
