@@ -9,8 +9,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc, oneshot};
 use weft_core::event::{Delivery, Origin, SessionStarted, Shorthand, TitleSet};
 use weft_core::{
-    Answer, AskId, Cost, Event, Input, InputId, Limits, Mode, ModelName, Recorded, SessionId, State, Timestamp,
-    UserPart,
+    Cost, Event, Input, InputId, Limits, Mode, ModelName, Recorded, SessionId, State, Timestamp, UserPart,
 };
 use weft_model::{Catalog, Gate};
 use weft_store::audit::Audit;
@@ -30,7 +29,7 @@ use crate::flow::{Functions, Packed};
 use crate::hooks::{HookPoint, Hooks};
 use crate::inquiry::Inquiries;
 use crate::lazy::RequestTools;
-use crate::mail::{Mail, Recorder};
+use crate::mail::Mail;
 use crate::models::Models;
 use crate::paths::Home;
 use crate::permissions::Permissions;
@@ -390,30 +389,6 @@ impl Engine {
     /// Takes back something that is still queued.
     pub async fn withdraw(&self, session: SessionId, input: InputId) -> Result<(), EngineError> {
         self.send(session, Input::Withdraw { id: input }).await
-    }
-
-    /// Answers an ask, and goes on with the turn.
-    pub async fn answer(&self, session: SessionId, ask: AskId, answer: Answer, by: &str) -> Result<(), EngineError> {
-        self.send(session, Input::Answer { ask, answer, by: by.to_owned(), proceed: true }).await
-    }
-
-    /// Answers an ask, and leaves the rest to whoever carries the session on.
-    pub async fn record_answer(
-        &self,
-        session: SessionId,
-        ask: AskId,
-        answer: Answer,
-        by: &str,
-    ) -> Result<Recorder, EngineError> {
-        let input = Input::Answer { ask, answer: answer.clone(), by: by.to_owned(), proceed: false };
-        match self.send(session, input).await {
-            Ok(()) => Ok(Recorder::Here),
-            Err(in_use @ EngineError::InUse { .. }) => {
-                let sent = self.shared.mail.send(&self.shared.store, session, ask, answer, by).await?;
-                if sent { Ok(Recorder::AtWork) } else { Err(in_use) }
-            }
-            Err(error) => Err(error),
-        }
     }
 
     pub async fn stop(&self, session: SessionId) -> Result<(), EngineError> {

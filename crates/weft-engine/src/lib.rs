@@ -5,6 +5,7 @@
 //! through the guard and state only through the log, and knows nothing of terminals or HTTP.
 
 pub mod agent;
+mod answering;
 pub mod audit;
 mod batch;
 mod broker;

@@ -175,7 +175,10 @@ impl Models {
         let agent = Agent::find(&state.agent, &shared.home, workspace)?;
         let skills = Skills::find(&shared.home, workspace);
         let prompt = Prompt { agent: &agent, workspace, today: state.created_at, skills: &skills };
-        let system = self.prompts.one(&prompt.compose());
+        // What a project tells agents may hold a key as well as any file of it.
+        let mut system = prompt.compose();
+        weft_core::secret::redact(&mut system);
+        let system = self.prompts.one(&system);
         let ours = if skills.found.is_empty() { &self.tools } else { &self.tools_with_skills };
         let wanted = wanted(state, &agent);
         let (all, guard) = with_toolbox(shared, workspace, ours, &wanted);

@@ -14,7 +14,7 @@ use weft_core::ask::{Answer, Ask, AskKind, Choice};
 use weft_core::event::{Delivery, EndReason, Event, Outcome};
 use weft_core::{CallId, Message, Mode, Part, SessionId, State, ToolCall, UserPart};
 use weft_engine::audit::Refused;
-use weft_engine::{Engine, Home, Live, NewSession};
+use weft_engine::{Engine, EngineError, Home, Live, NewSession};
 use weft_mcp::naming;
 use weft_mcp::server::{Offer, Talk};
 use weft_store::ListFilter;
@@ -317,9 +317,11 @@ impl WeftOffer {
                 Some(_) | None => Answer::Reject { message: None },
             },
         };
-        // Somebody else may have answered meanwhile; that counts.
-        let _ = self.engine.answer(session, ask.id, answer, "mcp").await;
-        None
+        match self.engine.answer(session, ask.id, answer, "mcp").await {
+            Err(error @ EngineError::Secret { .. }) => Some(Err(format!("The answer was {error}."))),
+            // Somebody else may have answered meanwhile; that counts.
+            Ok(()) | Err(_) => None,
+        }
     }
 }
 

@@ -470,6 +470,9 @@ pub struct AnswerArgs {
     /// Go on with the session at once
     #[arg(long)]
     pub resume: bool,
+    /// Send the answer even if there seems to be a secret in it
+    #[arg(long)]
+    pub allow_secret: bool,
     #[command(flatten)]
     pub wait: crate::wait_args::WaitArgs,
 }

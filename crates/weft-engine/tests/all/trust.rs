@@ -128,6 +128,20 @@ async fn instructions_that_lead_out_of_the_project_are_not_read() {
 }
 
 #[tokio::test]
+async fn a_secret_in_the_instructions_is_not_told_to_a_model() {
+    // Put together here so that nobody takes this file for a leak.
+    let key = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let text = format!("Deploy with api_key = {key} and be brief.");
+    let place = Place::new(&[
+        ("project/AGENTS.md", &text),
+        ("project/.weft/skills/s/SKILL.md", &format!("---\nname: s\ndescription: Uses {key}\n---\nDo.")),
+    ]);
+    place.turn(&place.engine(), NewSession::default()).await;
+    assert!(place.prompt().contains("Deploy with api_key = [REDACTED] and be brief."), "{}", place.prompt());
+    assert!(place.prompt().contains("Uses [REDACTED]") && !place.prompt().contains("a1B2c3"), "{}", place.prompt());
+}
+
+#[tokio::test]
 async fn instructions_without_end_are_cut() {
     let place = Place::new(&[("project/AGENTS.md", &"Be brief. ".repeat(1_000_000))]);
     place.turn(&place.engine(), NewSession::default()).await;

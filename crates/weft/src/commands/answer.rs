@@ -2,7 +2,7 @@
 
 use weft_core::ask::Grant;
 use weft_core::{Answer, AskKind, Choice};
-use weft_engine::Recorder;
+use weft_engine::{EngineError, Recorder};
 
 use crate::args::{AnswerArgs, WorkArgs};
 use crate::commands::resume;
@@ -17,7 +17,17 @@ pub async fn run(args: AnswerArgs) -> anyhow::Result<Exit> {
     let opened = open::open_aloud(&work)?;
     let row = opened.engine.store().ask(&args.ask)?;
     let answer = read_answer(&row.ask.kind, &args.answer)?;
-    let recorder = opened.engine.record_answer(row.session, row.ask.id, answer.clone(), "cli").await?;
+    let (engine, given) = (&opened.engine, answer.clone());
+    let recorder = match args.allow_secret {
+        true => engine.record_answer_as_it_is(row.session, row.ask.id, given, "cli").await,
+        false => engine.record_answer(row.session, row.ask.id, given, "cli").await,
+    };
+    let recorder = recorder.map_err(|error| match error {
+        EngineError::Secret { .. } => {
+            UsageError(format!("{error}. If it is no secret, or meant to be seen: `weft answer --allow-secret`")).into()
+        }
+        other => anyhow::Error::from(other),
+    })?;
     let look = out::look_stderr();
     out::tell(&answered_rows(&row.ask.question, &answer, &look));
     if recorder == Recorder::AtWork {

@@ -10,7 +10,7 @@ use weft_core::event::EndReason;
 use weft_core::flow::{FlowEnd, StageStatus};
 use weft_core::{Cost, SessionId, State};
 use weft_engine::flow::NewRun;
-use weft_engine::{Clock, Home};
+use weft_engine::{Clock, EngineError, Home};
 use weft_research::{Corpora, Corpus, Folder, Tier, export};
 use weft_store::ListFilter;
 
@@ -93,9 +93,9 @@ async fn ask(args: AskArgs) -> anyhow::Result<Exit> {
 }
 
 /// What is wrong with a flow is for who has written or named it.
-fn usage(error: weft_engine::EngineError) -> anyhow::Error {
+fn usage(error: EngineError) -> anyhow::Error {
     match error {
-        weft_engine::EngineError::Flow(error) => UsageError(error.to_string()).into(),
+        EngineError::Flow(error) => UsageError(error.to_string()).into(),
         other => other.into(),
     }
 }
@@ -157,7 +157,13 @@ async fn converse(opened: &Opened, session: SessionId, json: bool, mut exit: Exi
             }
         };
         let headless = Headless::new(&opened.engine, session, json);
-        opened.engine.answer(session, ask.id, answer, "terminal").await?;
+        match opened.engine.answer(session, ask.id, answer, "terminal").await {
+            Err(error @ EngineError::Secret { .. }) => {
+                out::tell(&note(&format!("{error}."), &out::look_stderr()));
+                continue;
+            }
+            answered => answered?,
+        }
         exit = headless.follow().await?;
     }
     // What was asked was not met where the documents do not answer it.

@@ -104,9 +104,15 @@ async fn perform(engine: &Engine, job: Job) -> Result<(), Report> {
             Ok(()) | Err(EngineError::Rejected(_)) => Ok(()),
             Err(error) => Err(problem(error)),
         },
-        Job::Answer { session, ask, answer } => {
-            engine.answer(session, ask, answer, CLIENT).await.map_err(|error| Report::NotAnswered(error.to_string()))
-        }
+        Job::Answer { session, ask, answer } => engine.answer(session, ask, answer, CLIENT).await.map_err(|error| {
+            let anyway = match error {
+                EngineError::Secret { .. } => {
+                    format!(". If it is meant to be seen: `weft answer {ask} --allow-secret …`")
+                }
+                _ => String::new(),
+            };
+            Report::NotAnswered(format!("{error}{anyway}"))
+        }),
         Job::SetMode { session, mode } => engine.set_mode(session, mode).await.map_err(problem),
         Job::CarryOn { session } => engine.carry_on(session).await.map_err(problem),
         Job::Stop { session } => engine.stop(session).await.map_err(problem),

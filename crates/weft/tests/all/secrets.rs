@@ -79,6 +79,48 @@ fn what_looks_like_a_secret_in_a_call_is_allowed_in_the_chat_and_over_the_api() 
     wait_until("the file", || is_made(&world).then_some(()));
 }
 
+/// What a person answers is said to a model like a prompt.
+#[test]
+fn an_answer_with_a_secret_is_not_sent_unless_allowed() {
+    let replies = || {
+        let form = json!({"properties": {"password": {"type": "string"}}, "required": ["password"]});
+        vec![
+            call("ask_user", json!({"question": "Which key?"})),
+            call("ask_user", json!({"question": "For the test server", "form": form})),
+            call("shell", json!({"command": "touch made"})),
+            text("Thanks."),
+        ]
+    };
+    let open =
+        |world: &World| world.weft(&["asks", "--json"]).expect(0).events()[0]["ask"]["id"].as_str().unwrap().to_owned();
+    let world = World::new(replies());
+    world.weft(&["run", "--mode", "ask", "go"]).expect(3);
+    let refused = world.weft(&["answer", &open(&world), &token()]).expect(2);
+    refused.says("it holds a GitHub token (`github_pat`)").says("weft answer --allow-secret");
+    assert!(!refused.stderr.contains("a1B2c3"), "{refused:?}");
+    assert_eq!(world.server.requests().len(), 1);
+    world.weft(&["answer", &open(&world), "the one in $TOKEN", "--resume"]).expect(3);
+    world.weft(&["answer", &open(&world), "password=Xk29vQpL77ab"]).expect(2).says("Not sent: it holds a password");
+    world.weft(&["answer", &open(&world), "--allow-secret", "password=Xk29vQpL77ab", "--resume"]).expect(3);
+    world.weft(&["answer", &open(&world), "no", "use", &token(), "--resume"]).expect(2).says("GitHub token");
+    let sent = world.server.requests();
+    assert!(sent[2].last_results[0].contains("Xk29vQpL77ab"), "{:?}", sent[2].last_results);
+    assert!(!sent.iter().any(|request| request.last_results.concat().contains("a1B2c3")));
+    let told = world.weft(&["audit", "query", "--format", "json"]).expect(0);
+    assert!(!told.stdout.contains("a1B2c3") && !told.stdout.contains("Xk29vQpL77ab"), "{}", told.stdout);
+
+    let world = World::new(replies());
+    let served = Served::start(&world, "127.0.0.1:0");
+    let session = served.begin("go", "ask");
+    let ask = wait_until("the question", || served.get("asks")["asks"][0]["ask"]["id"].as_str().map(str::to_owned));
+    let path = format!("sessions/{session}/asks/{ask}");
+    let said = json!({ "answer": { "type": "text", "text": token() } });
+    let (status, problem) = served.send("POST", &path, &said);
+    assert_eq!((status, &problem["error"]["code"]), (422, &json!("secret")), "{problem}");
+    let said = json!({ "answer": { "type": "text", "text": token() }, "anyway": true });
+    assert_eq!(served.send("POST", &path, &said).0, 200);
+}
+
 #[test]
 fn a_call_with_a_saved_key_is_refused_and_a_file_with_a_secret_is_read_without() {
     let world = World::new(vec![
