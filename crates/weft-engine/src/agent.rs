@@ -31,6 +31,8 @@ pub struct Agent {
     pub limits: AgentLimits,
     /// It came with the project, so it may narrow what is allowed but not widen it.
     pub of_project: bool,
+    /// It comes with Weft.
+    pub bundled: bool,
 }
 
 /// What an agent says about its limits; the rest comes from the settings.
@@ -49,6 +51,12 @@ const AGENT_CAP: u64 = 256 * 1024;
 
 const DEFAULT_PROMPT: &str = include_str!("agent_weft.md");
 
+/// Those that come with Weft besides; one's own or a project's of the same name is used in their place.
+const BUNDLE: [(&str, &str); 2] = [
+    ("planner", include_str!("../../../apps/agents/planner/AGENT.md")),
+    ("reviewer", include_str!("../../../apps/agents/reviewer/AGENT.md")),
+];
+
 impl Agent {
     pub fn builtin() -> Self {
         Self {
@@ -64,7 +72,13 @@ impl Agent {
             credentials: None,
             limits: AgentLimits::default(),
             of_project: false,
+            bundled: true,
         }
+    }
+
+    fn of_bundle(name: &str) -> Option<Self> {
+        let (name, text) = BUNDLE.into_iter().find(|(known, _)| *known == name)?;
+        Some(Self { bundled: true, ..Self::parse(name, text).ok()? })
     }
 
     /// The mode of a session with this agent, where `usual` is allowed.
@@ -117,15 +131,19 @@ impl Agent {
                 return Self::read(name, &file, *of_project, workspace);
             }
         }
+        if let Some(agent) = Self::of_bundle(name) {
+            return Ok(agent);
+        }
         Err(EngineError::Agent(format!(
             "there is no agent `{name}`: write {}/{name}/AGENT.md, or leave out --agent",
             places.last().map_or_else(String::new, |(place, _)| place.display().to_string())
         )))
     }
 
-    /// Whether there is a file for it.
+    /// Whether there is one of this name.
     pub fn exists(name: &str, home: &Home, workspace: &Path) -> bool {
         places(home, workspace).iter().any(|(place, _)| place.join(name).join("AGENT.md").is_file())
+            || BUNDLE.iter().any(|(known, _)| *known == name)
     }
 
     /// Every agent that can be named here, and the files that cannot be read as one.
@@ -146,6 +164,11 @@ impl Agent {
                     Err(EngineError::Agent(what)) => problems.push(Problem { file, what }),
                     Err(other) => problems.push(Problem { file, what: other.to_string() }),
                 }
+            }
+        }
+        for agent in BUNDLE.into_iter().filter_map(|(name, _)| Self::of_bundle(name)) {
+            if agents.iter().all(|known| known.name != agent.name) {
+                agents.push(agent);
             }
         }
         (agents, problems)
@@ -192,6 +215,7 @@ impl Agent {
                 cost_usd: fields.max_cost_usd,
             },
             of_project: false,
+            bundled: false,
         })
     }
 }

@@ -43,3 +43,28 @@ fn a_project_does_not_replace_the_persons_agent_nor_give_itself_a_higher_role() 
     assert_eq!((mine.prompt.as_str(), mine.role), ("Mine", Role::Observer));
     assert_eq!(Agent::find("boss", &home, &workspace).unwrap().role, Role::Worker);
 }
+
+#[test]
+fn those_that_come_with_weft_are_sound_and_give_way() {
+    let root = tempfile::tempdir().unwrap();
+    let (workspace, home) = (root.path().join("ws"), Home::at(root.path().join("home")));
+    for (name, _) in BUNDLE {
+        let agent = Agent::find(name, &home, &workspace).unwrap();
+        assert!(agent.bundled && agent.role == Role::Observer && !agent.prompt.is_empty(), "{name}");
+        assert!(Agent::exists(name, &home, &workspace));
+        // What it names is there.
+        let web = weft_tool::web::WebSettings::default();
+        let registry = weft_tool::Registry::builtin().with_web(&web, std::sync::Arc::new(|| None));
+        for tool in agent.tools.unwrap() {
+            assert!(registry.get(&tool).is_some(), "{name} names the tool `{tool}`, which is not there");
+        }
+    }
+    let (all, problems) = Agent::all(&home, &workspace);
+    assert_eq!(all.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>(), ["weft", "planner", "reviewer"]);
+    assert!(problems.is_empty());
+    let own = home.config.join("agents/reviewer");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("AGENT.md"), "Mine.").unwrap();
+    assert_eq!(Agent::find("reviewer", &home, &workspace).unwrap().prompt, "Mine.");
+    assert_eq!(Agent::all(&home, &workspace).0.iter().filter(|agent| agent.name == "reviewer").count(), 1);
+}

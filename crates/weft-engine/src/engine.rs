@@ -38,6 +38,7 @@ use crate::resident::Start;
 use crate::setup::{self, NewSession, Setup};
 use crate::skills::SkillTool;
 use crate::trouble::Troubles;
+use crate::validate::Validate;
 use crate::watch::{Live, Piece, Watch, Window};
 
 const BACKUP_EVERY_MS: u64 = 24 * 3_600_000;
@@ -150,8 +151,12 @@ impl Engine {
             Some(store) => (store, None),
             None => setup::open_store(&setup.home)?,
         };
-        let on_request = RequestTools::of(&setup.registry);
-        let mut registry = setup.registry.with(Arc::new(SkillTool { home: setup.home.clone() }));
+        let mut registry = setup.registry;
+        if registry.extras().next().is_some() {
+            registry = registry.with_extra(Arc::new(Validate { home: setup.home.clone() }));
+        }
+        let on_request = RequestTools::of(&registry);
+        registry = registry.with(Arc::new(SkillTool { home: setup.home.clone() }));
         if let Some(on_request) = on_request {
             registry = registry.with(Arc::new(on_request));
         }

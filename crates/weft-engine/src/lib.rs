@@ -45,6 +45,7 @@ mod staging;
 mod titles;
 mod trouble;
 mod undo;
+mod validate;
 mod watch;
 
 pub use audit::NetworkLog;

@@ -179,7 +179,7 @@ impl Models {
         let mut system = prompt.compose();
         weft_core::secret::redact(&mut system);
         let system = self.prompts.one(&system);
-        let ours = if skills.found.is_empty() { &self.tools } else { &self.tools_with_skills };
+        let ours = if skills.are_told() { &self.tools_with_skills } else { &self.tools };
         let wanted = wanted(state, &agent);
         let (all, guard) = with_toolbox(shared, workspace, ours, &wanted);
         let all = with_extras(shared, &wanted, all);

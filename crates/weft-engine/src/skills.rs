@@ -32,8 +32,13 @@ pub struct Skill {
     pub folder: PathBuf,
     /// It came with the project.
     pub of_project: bool,
+    /// It comes with Weft, and has no folder.
+    pub bundled: bool,
     body: String,
 }
+
+/// Those that come with Weft; one's own or a project's of the same name is used in their place.
+const BUNDLE: [(&str, &str); 1] = [("extend-weft", include_str!("../../../apps/skills/extend-weft/SKILL.md"))];
 
 /// What is wrong with a skill or agent, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +94,18 @@ impl Skills {
             }
         }
         skills.found.truncate(MOST);
+        for (name, text) in BUNDLE {
+            if let (None, Ok(skill)) = (skills.get(name), parse(Path::new(""), text, false)) {
+                skills.found.push(Skill { bundled: true, ..skill });
+            }
+        }
         skills
+    }
+
+    /// Whether the model is told of any. Those of the bundle alone are not worth the room in every
+    /// request: a person calls them by name.
+    pub fn are_told(&self) -> bool {
+        self.found.iter().any(|skill| !skill.bundled)
     }
 
     fn add(&mut self, folder: &Path, text: &str, of_project: bool) {
@@ -106,7 +122,7 @@ impl Skills {
 
     /// What the model is told of them.
     pub fn prompt(&self) -> Option<String> {
-        if self.found.is_empty() {
+        if !self.are_told() {
             return None;
         }
         let mut text = "<skills>\nBefore work that one of these is for, load it with the skill tool.\n".to_owned();
@@ -145,7 +161,7 @@ fn parse(folder: &Path, text: &str, of_project: bool) -> Result<Skill, String> {
     if body.is_empty() {
         return Err("it says nothing below its front matter".to_owned());
     }
-    Ok(Skill { name, description, folder: folder.to_owned(), of_project, body })
+    Ok(Skill { name, description, folder: folder.to_owned(), of_project, bundled: false, body })
 }
 
 /// Loads skills for the model.
@@ -172,7 +188,7 @@ impl SkillTool {
         };
         match named(input, "file") {
             "" => Ok(skill.whole()),
-            file if Path::new(file).iter().any(|part| part.to_string_lossy().starts_with('.')) => {
+            file if skill.bundled || Path::new(file).iter().any(|part| part.to_string_lossy().starts_with('.')) => {
                 Err(format!("The skill `{name}` has no file `{file}`."))
             }
             file => {
@@ -191,6 +207,9 @@ impl Skill {
     }
 
     pub(crate) fn whole(&self) -> String {
+        if self.bundled {
+            return format!("<skill name=\"{}\">\n{}\n</skill>", self.name, self.body);
+        }
         let files = self.files();
         let more = if files.is_empty() { String::new() } else { format!("\n\nIts files: {}", files.join(", ")) };
         format!("<skill name=\"{}\" folder=\"{}\">\n{}\n</skill>{more}", self.name, self.folder.display(), self.body)
@@ -198,6 +217,9 @@ impl Skill {
 
     /// Its other files, at most fifty and two folders deep.
     pub fn files(&self) -> Vec<String> {
+        if self.bundled {
+            return Vec::new();
+        }
         let mut walk = ignore::WalkBuilder::new(&self.folder);
         weft_tool::walking::tame(walk.max_depth(Some(3)).follow_links(false), &self.folder, |_| true);
         let files = walk.build().flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));

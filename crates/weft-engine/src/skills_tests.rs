@@ -26,7 +26,7 @@ fn skills_are_found_in_all_places_and_the_persons_come_first() {
 
     let skills = Skills::find(&home, &workspace);
     let names: Vec<&str> = skills.found.iter().map(|skill| skill.name.as_str()).collect();
-    assert_eq!(names, ["letters", "pdf", "deploy"]);
+    assert_eq!(names, ["letters", "pdf", "deploy", "extend-weft"]);
     assert_eq!(skills.get("pdf").unwrap().description, "Fill in forms, read tables: use for PDFs.");
     assert_eq!(skills.get("letters").unwrap().description, "Write letters");
     assert_eq!(skills.problems.len(), 4, "{:?}", skills.problems);
@@ -53,7 +53,7 @@ fn a_skill_gives_its_text_and_its_own_files_only() {
     for file in [".env", "../../../secret.txt", "link.md", "/etc/passwd", "nothing.md"] {
         assert!(load(json!({"name": "pdf", "file": file})).unwrap_err().contains("has no file"), "{file}");
     }
-    assert!(load(json!({"name": "x"})).unwrap_err().contains("The skills are pdf."));
+    assert!(load(json!({"name": "x"})).unwrap_err().contains("The skills are pdf, extend-weft."));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_link_out_of_the_project_is_no_skill() {
     skill(&workspace, "inside", PDF);
     std::fs::create_dir_all(workspace.join(".claude/skills")).unwrap();
     std::os::unix::fs::symlink("../../inside", workspace.join(".claude/skills/pdf")).unwrap();
-    assert!(Skills::find(&home, &workspace).found.is_empty());
+    assert!(!Skills::find(&home, &workspace).are_told());
 }
 
 #[test]
@@ -79,4 +79,28 @@ fn many_skills_do_not_fill_the_prompt() {
     }
     let prompt = Skills::find(&home, root.path()).prompt().unwrap();
     assert!(prompt.len() < PROMPT_CAP + 200 && prompt.contains("more; the skill tool lists them"), "{}", prompt.len());
+}
+
+#[test]
+fn those_that_come_with_weft_are_sound_and_give_way() {
+    let root = tempfile::tempdir().unwrap();
+    let (workspace, home) = (root.path().join("ws"), Home::at(root.path().join("home")));
+    let skills = Skills::find(&home, &workspace);
+    assert_eq!(skills.found.len(), BUNDLE.len());
+    for (name, _) in BUNDLE {
+        let skill = skills.get(name).unwrap();
+        assert!(skill.bundled && skill.files().is_empty() && skill.whole().contains("\n# "), "{name}");
+    }
+    // Alone they cost nothing; beside others they are told of.
+    assert!(!skills.are_told() && skills.prompt().is_none());
+    skill(&workspace, ".weft/skills/pdf", PDF);
+    assert!(Skills::find(&home, &workspace).prompt().unwrap().contains("- extend-weft: Write a skill"));
+    let tool = SkillTool { home: home.clone() };
+    assert!(tool.load(&workspace, &json!({"name": "extend-weft"})).unwrap().contains("# Extending Weft"));
+    std::fs::write(workspace.join("secret.txt"), "secret").unwrap();
+    for file in ["secret.txt", "SKILL.md", "/etc/passwd"] {
+        assert!(tool.load(&workspace, &json!({"name": "extend-weft", "file": file})).is_err(), "{file}");
+    }
+    skill(&home.config, "skills/extend-weft", "---\nname: extend-weft\ndescription: Mine\n---\nMine.");
+    assert_eq!(Skills::find(&home, &workspace).get("extend-weft").unwrap().description, "Mine");
 }

@@ -99,7 +99,7 @@ pub async fn agents(State(desk): State<SharedDesk>, Query(place): Query<PlaceQue
     let (agents, problems) = blocking(move || Agent::all(&home, &workspace)).await?;
     let view = |agent: Agent| AgentView {
         called: if agent.name == DEFAULT { String::new() } else { format!("@{}", agent.name) },
-        yours: !agent.of_project && agent.name != DEFAULT,
+        yours: !agent.of_project && !agent.bundled,
         model: agent.model.as_ref().map(ToString::to_string),
         name: agent.name,
         description: agent.description,
@@ -142,7 +142,7 @@ pub async fn skills(State(desk): State<SharedDesk>, Query(place): Query<PlaceQue
         called: format!("/{}", skill.name),
         name: skill.name,
         description: skill.description,
-        place: skill.folder.display().to_string(),
+        place: if skill.bundled { "Weft".to_owned() } else { skill.folder.display().to_string() },
         of_project: skill.of_project,
     };
     Ok(Json(SkillList {

@@ -34,7 +34,7 @@ async fn an_agent_is_a_model_for_openai_clients() {
     let world = with_tools().await;
     let models = world.get("/v1/models").await.json();
     let ids: Vec<&str> = models["data"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["weft", "helper"]);
+    assert_eq!(ids, ["weft", "helper", "planner", "reviewer"]);
     assert_eq!(world.get("/v1/models/helper").await.json()["id"], "helper");
     assert_eq!(world.get("/v1/models/nobody").await.status, 404);
 

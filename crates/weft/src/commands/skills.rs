@@ -11,6 +11,9 @@ use crate::exit::Exit;
 use crate::show::rows::note;
 use crate::{open, out};
 
+/// Where those are that come with the program.
+const WEFT: &str = "Weft";
+
 /// One line of a list.
 struct Entry {
     name: String,
@@ -36,7 +39,7 @@ pub fn skills(command: &CatalogCommand) -> anyhow::Result<Exit> {
         called: format!("/{}", skill.name),
         name: skill.name,
         description: skill.description,
-        place: skill.folder.display().to_string(),
+        place: if skill.bundled { WEFT.to_owned() } else { skill.folder.display().to_string() },
     });
     show(command, "skill", skills.chain(files).collect(), &problems)
 }
@@ -45,7 +48,11 @@ pub fn agents(command: &CatalogCommand) -> anyhow::Result<Exit> {
     let (home, workspace) = (Home::from_env(), open::workspace()?);
     let (agents, problems) = Agent::all(&home, &workspace);
     let entries = agents.into_iter().map(|agent| Entry {
-        place: if agent.of_project { "project".to_owned() } else { String::new() },
+        place: match (agent.of_project, agent.bundled) {
+            (true, _) => "project".to_owned(),
+            (false, true) => WEFT.to_owned(),
+            (false, false) => String::new(),
+        },
         called: if agent.name == DEFAULT { String::new() } else { format!("@{}", agent.name) },
         name: agent.name,
         description: agent.description,
