@@ -261,6 +261,7 @@ inWorld('another server of this machine neither gets the cookie nor does its pag
   const heard = [];
   const other = createServer((request, response) => {
     heard.push(request.headers.cookie ?? '');
+  const kept = page.waitForResponse((response) => response.request().method() === 'PATCH' && response.ok());
     response.setHeader('content-type', 'text/html');
     response.end('<!doctype html><title>Other</title><p>Another server</p>');
   });

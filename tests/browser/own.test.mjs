@@ -73,7 +73,7 @@ inWorld('a hook is added, holds at once, is changed and removed, and the audit h
   assert.match(config(), /mode = "auto"[^]*\[\[hooks\]\][^]*no notes today/);
   // The server was not started anew.
   await page.locator('.rail').getByRole('link', { name: 'Sessions' }).click();
-  await page.getByRole('link', { name: 'New session' }).first().click();
+  await page.locator('.list .header').getByRole('link', { name: 'New session' }).click();
   await say(page, 'Please write it.');
   await text(page, /no notes today/);
   await idle(page);

@@ -471,7 +471,7 @@ inWorld('a tab from before an upgrade is told to load again', {}, async (world) 
     await route.fulfill({ response, headers: { ...response.headers(), 'x-weft-version': '99.0.0' } });
   });
   await page.locator('.rail').getByRole('link', { name: 'Settings' }).click();
-  await page.getByRole('link', { name: 'Usage' }).click();
+  await page.locator('.settings-nav').getByRole('link', { name: 'Usage' }).click();
   await text(page, 'Weft was upgraded.');
 });
 
