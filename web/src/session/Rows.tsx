@@ -76,7 +76,7 @@ function AskHere({ row }: { row: Extract<Row, { type: 'ask' }> }) {
 }
 
 function SaidRow({ row }: { row: Extract<Row, { type: 'said' }> }) {
-  const { fork, edit, retry } = useDoing();
+  const { fork, edit, retry, trace } = useDoing();
   const { item, turn } = row;
   return (
     <div className="said">
@@ -85,6 +85,7 @@ function SaidRow({ row }: { row: Extract<Row, { type: 'said' }> }) {
         <button type="button" className="icon-button" title="Edit and try again in a fork" aria-label="Edit and try again in a fork" onClick={() => edit(turn, item)}><Pencil /></button>
         <button type="button" className="icon-button" title="Try again in a fork" aria-label="Try again in a fork" onClick={() => retry(turn, item)}><RotateCcw /></button>
         <button type="button" className="icon-button" title="Fork from here" aria-label="Fork from here" onClick={() => fork(turn.seq - 1, item.input)}><GitFork /></button>
+        <button type="button" className="icon-button" title="Show in trace" aria-label="Show this message in the trace" onClick={() => trace(item.heard || item.seq)}><ListTree /></button>
       </div>
       <div className="said-text">
         {item.steered ? <span className="meta">While it worked</span> : null}

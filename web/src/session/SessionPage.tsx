@@ -1,10 +1,10 @@
 /** One session: its header, its turns, what is queued, the composer, and the panel beside it. */
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { PanelRight, Redo2 } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { api } from '../api/client';
 import { queries, sessionChanged, usePatchSession } from '../api/queries';
-import type { InputPart, SessionRow } from '../api/types';
+import type { InputPart, SessionDetail, SessionRow } from '../api/types';
 import { useOnline } from '../inbox/changes';
 import { folderName } from '../inbox/groups';
 import { Panel } from '../panel/Panel';
@@ -73,8 +73,7 @@ function OpenSession({ id }: { id: string }) {
     const now = store.get().view;
     try {
       const row = seq !== null && seq < 2 && now ? await api.post<SessionRow>('sessions', { workspace: now.workspace, agent: now.agent, model: now.model, mode: now.mode }) : await api.post<SessionRow>(`sessions/${id}/fork`, seq === null ? {} : { at: seq });
-      // What was said there waits in the fork; here it is to be said anew.
-      if (without) await api.remove(`sessions/${row.id}/queue/${without}`).catch(() => {});
+      if (seq !== null && seq >= 2) await forget(row.id, without);
       if (again) await api.post(`sessions/${row.id}/turns`, { content: again, delivery: 'follow_up', anyway: true });
       sessionChanged(row);
       await navigate({ to: '/s/$id', params: { id: row.id } });
@@ -145,6 +144,13 @@ function OpenSession({ id }: { id: string }) {
 
 /** Takes back the last turn's changes, or all that the session did to one file; or puts them in place again. */
 export async function undo(id: string, way: 'undo' | 'redo', force = false, file?: string) {
+/** What was said from `input` on, or at all, and had not been taken up where a copy ends, waits in it: here it is said anew, or not at all. */
+async function forget(id: string, input?: string) {
+  const { queue } = await api.get<SessionDetail>(`sessions/${id}`);
+  const first = input === undefined ? 0 : queue.findIndex((queued) => queued.input === input);
+  for (const queued of first < 0 ? [] : queue.slice(first)) await api.remove(`sessions/${id}/queue/${queued.input}`).catch(() => {});
+}
+
   try {
     const done = await api.post<{ files: unknown[]; kept?: { path: string }[] }>(`sessions/${id}/${way}`, way === 'undo' ? { force, file } : { force });
     const kept = done.kept?.length ?? 0;
@@ -186,6 +192,7 @@ function SessionHeader({ id, view, panelOpen, onPanel }: { id: string; view: Vie
       )}
       {view ? <span className="meta header-meta cut">{[folderName(view.workspace), appOf(view)].filter(Boolean).join(' · ')}<span className="more"> · {modelName(view.model)} · {MODES[view.mode].name}</span></span> : null}
       {view ? <span className="meta" title={`${tokens(view.tokens)} tokens so far`}>{dollars(view.cost / 1e9)}</span> : null}
+      {view?.origin ? <Link to="/s/$id" params={{ id: view.origin.parent }} search={view.origin.from === 'fork' ? { at: view.origin.seq } : {}} className="meta from" title="The session that it came from">{view.origin.from === 'fork' ? 'Fork' : 'Begun by another'}</Link> : null}
       {canRedo ? <button type="button" className="icon-button" title="Put the files back in place" aria-label="Redo file changes" onClick={() => void undo(id, 'redo')}><Redo2 /></button> : null}
       <button type="button" className="icon-button" aria-pressed={panelOpen} title="Panel ( ] )" aria-label="Panel" onClick={onPanel}><PanelRight /></button>
     </header>

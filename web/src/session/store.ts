@@ -3,7 +3,7 @@
  * per frame. It holds no truth of its own: `view` is the fold, the rest is the state of the connection.
  */
 import { api, address, ApiError, explain } from '../api/client';
-import type { Live, Recorded } from '../api/events';
+import type { Live, Origin, Recorded } from '../api/events';
 import { listen } from '../api/stream';
 import type { SessionDetail } from '../api/types';
 import { nameOf } from '../inbox/groups';
@@ -42,6 +42,9 @@ interface LogPage {
   end: number;
 }
 
+const originOf = ({ parent, forked_at: seq }: SessionDetail): Origin | null =>
+  parent === null ? null : seq === null ? { from: 'child', parent } : { from: 'fork', parent, seq };
+
 export class SessionStore {
   private state: SessionState = { view: null, connection: 'loading', error: null, loadingOlder: false, events: [], deltas: null };
   private watchers = new Set<() => void>();
@@ -79,7 +82,7 @@ export class SessionStore {
         from: page.events[0]?.seq ?? page.end + 1,
         // Where the beginning is not loaded, what the list shows is all that is known of it.
         title: detail.title ?? ((page.events[0]?.seq ?? 1) > 1 ? nameOf(detail) : null), workspace: detail.workspace, agent: detail.agent, model: detail.model, mode: detail.mode,
-        cost: Math.round(detail.cost_usd * 1e9), tokens: detail.tokens, countedTo: detail.seq, running: detail.turn !== null, asks: detail.asks, queue: detail.queue,
+        cost: Math.round(detail.cost_usd * 1e9), tokens: detail.tokens, countedTo: detail.seq, running: detail.turn !== null, asks: detail.asks, queue: detail.queue, origin: originOf(detail),
       };
       this.refold(page.events);
       this.set({ connection: 'live', error: null });
