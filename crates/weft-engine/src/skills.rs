@@ -190,6 +190,13 @@ impl Skill {
         parse(folder, text, false).map(|skill| skill.name)
     }
 
+    /// As it is written.
+    pub fn written(&self, workspace: &Path) -> std::io::Result<String> {
+        let root = if self.of_project { workspace } else { &self.folder };
+        let bytes = read_within(root, &self.folder.join("SKILL.md"), FILE_CAP)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     pub(crate) fn whole(&self) -> String {
         let files = self.files();
         let more = if files.is_empty() { String::new() } else { format!("\n\nIts files: {}", files.join(", ")) };
