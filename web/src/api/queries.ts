@@ -32,11 +32,17 @@ export interface SavedView extends Omit<ListFilter, 'view' | 'q'> {
   name: string;
   view?: string | null;
 }
+export interface AutoLabel {
+  pattern: string;
+  label: string;
+}
 export interface Views {
   views: SavedView[];
   statuses: Status[];
   /** Of labels, by their whole names. */
   colours: Record<string, Colour>;
+  /** Labels that sessions get by what is said in them. */
+  auto_labels: AutoLabel[];
   labels: { name: string; sessions: number }[];
   /** Which ones these are; a change is refused when there are others by then. */
   version: string;
@@ -45,7 +51,7 @@ export interface Views {
 }
 const viewsQuery = { queryKey: ['views'], queryFn: () => api.get<Views>('views') };
 export const useViews = () => useQuery(viewsQuery);
-type ViewsChange = Partial<Pick<Views, 'views' | 'statuses' | 'colours'>> & { renamed?: Record<string, string> };
+type ViewsChange = Partial<Pick<Views, 'views' | 'statuses' | 'colours' | 'auto_labels'>> & { renamed?: Record<string, string> };
 /**
  * Keeps a change; the rest stays as it is. It is worked out when those before it are kept, so that two in quick
  * succession do not undo each other; and once more when another window was quicker. `renamed` leads from a
@@ -56,8 +62,8 @@ export const useKeepViews = () =>
     scope: { id: 'views' },
     mutationFn: async (change: (now: Views) => ViewsChange) => {
       const keep = (now: Views) => {
-        const { views, statuses, colours, version } = now;
-        return api.put<Views>('views', { views, statuses, colours, version, ...change(now) });
+        const { views, statuses, colours, auto_labels, version } = now;
+        return api.put<Views>('views', { views, statuses, colours, auto_labels, version, ...change(now) });
       };
       try {
         return await keep(await queries.ensureQueryData(viewsQuery));
