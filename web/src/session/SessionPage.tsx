@@ -8,6 +8,7 @@ import type { InputPart, SessionDetail, SessionRow } from '../api/types';
 import { useOnline } from '../inbox/changes';
 import { folderName } from '../inbox/groups';
 import { Panel } from '../panel/Panel';
+import { useAwake } from '../shell/awake';
 import { useCommands } from '../shell/commands';
 import { ListButton, Side } from '../shell/Shell';
 import { toast } from '../shell/toast';
@@ -50,6 +51,7 @@ function OpenSession({ id }: { id: string }) {
   const running = view ? isRunning(view) : false;
   const online = useOnline();
 
+  useAwake(running);
   useTitle(view ? (view.asks.length > 0 ? '● ' : '') + nameOfView(view) : '');
   useEffect(() => setTarget(at ?? null), [at]);
   useEffect(() => {
@@ -142,8 +144,6 @@ function OpenSession({ id }: { id: string }) {
   );
 }
 
-/** Takes back the last turn's changes, or all that the session did to one file; or puts them in place again. */
-export async function undo(id: string, way: 'undo' | 'redo', force = false, file?: string) {
 /** What was said from `input` on, or at all, and had not been taken up where a copy ends, waits in it: here it is said anew, or not at all. */
 async function forget(id: string, input?: string) {
   const { queue } = await api.get<SessionDetail>(`sessions/${id}`);
@@ -151,6 +151,8 @@ async function forget(id: string, input?: string) {
   for (const queued of first < 0 ? [] : queue.slice(first)) await api.remove(`sessions/${id}/queue/${queued.input}`).catch(() => {});
 }
 
+/** Takes back the last turn's changes, or all that the session did to one file; or puts them in place again. */
+export async function undo(id: string, way: 'undo' | 'redo', force = false, file?: string) {
   try {
     const done = await api.post<{ files: unknown[]; kept?: { path: string }[] }>(`sessions/${id}/${way}`, way === 'undo' ? { force, file } : { force });
     const kept = done.kept?.length ?? 0;
@@ -190,9 +192,9 @@ function SessionHeader({ id, view, panelOpen, onPanel }: { id: string; view: Vie
       ) : (
         <h1 className="cut grow"><button type="button" className="title-button cut" title="Rename" onClick={() => setEditing(true)}>{title}</button></h1>
       )}
+      {view?.origin ? <Link to="/s/$id" params={{ id: view.origin.parent }} search={view.origin.from === 'fork' ? { at: view.origin.seq } : {}} className="meta from" title="The session that it came from">{view.origin.from === 'fork' ? 'Fork' : 'Begun by another'}</Link> : null}
       {view ? <span className="meta header-meta cut">{[folderName(view.workspace), appOf(view)].filter(Boolean).join(' · ')}<span className="more"> · {modelName(view.model)} · {MODES[view.mode].name}</span></span> : null}
       {view ? <span className="meta" title={`${tokens(view.tokens)} tokens so far`}>{dollars(view.cost / 1e9)}</span> : null}
-      {view?.origin ? <Link to="/s/$id" params={{ id: view.origin.parent }} search={view.origin.from === 'fork' ? { at: view.origin.seq } : {}} className="meta from" title="The session that it came from">{view.origin.from === 'fork' ? 'Fork' : 'Begun by another'}</Link> : null}
       {canRedo ? <button type="button" className="icon-button" title="Put the files back in place" aria-label="Redo file changes" onClick={() => void undo(id, 'redo')}><Redo2 /></button> : null}
       <button type="button" className="icon-button" aria-pressed={panelOpen} title="Panel ( ] )" aria-label="Panel" onClick={onPanel}><PanelRight /></button>
     </header>
