@@ -512,6 +512,43 @@ inWorld('an address that leads nowhere says so', {}, async (world) => {
 
 const EVIL_AGENT = { '.weft/agents/evil/AGENT.md': '---\nname: evil\ndescription: "<img src=x onerror=window.hacked = 11>"\n---\nYou are evil.\n' };
 
+inWorld('hostile words in questions, forms, plans, outputs and settings stay words', { mode: 'auto' }, async (world) => {
+  const page = await world.page();
+  await say(page, 'wicked, please');
+  const card = page.locator('[data-ask]');
+  await card.getByRole('button', { name: 'onerror="window.hacked = 24"' }).waitFor();
+  await card.getByText('onerror="window.hacked = 23"').waitFor();
+  for (const number of [20, 21]) await page.getByText(`window.hacked = ${number}`).first().waitFor();
+  await page.goto(`${world.origin}/waiting`);
+  await card.getByRole('button', { name: 'Neither' }).click();
+  await card.getByLabel(/window\.hacked = 27/).fill('fine');
+  await card.getByText('window.hacked = 28').waitFor();
+  await card.getByRole('button', { name: 'Send' }).click();
+  await text(page, 'Nothing waits for you.');
+  await page.goBack();
+  await text(page, 'All is said.');
+  await page.getByRole('button', { name: /Thought/ }).click();
+  await page.getByText('window.hacked = 29').first().waitFor();
+  await page.getByRole('button', { name: 'Panel', exact: true }).click();
+  for (const tab of ['Plan', 'Trace', 'Context']) {
+    await page.getByRole('tab', { name: tab }).click();
+    await page.locator('.panel-body', { hasText: 'window.hacked = 20' }).waitFor();
+  }
+  // What a person adds themselves, perhaps copied from somewhere: hooks and sources.
+  const evil = '<img src=x onerror="window.hacked = 30">';
+  const { hooks_version: version } = await world.api('settings');
+  await world.api('settings/hooks', { method: 'PUT', body: JSON.stringify({ hooks: [{ on: 'after_prompt', command: evil }], version }) });
+  await world.api('sources', { method: 'POST', body: JSON.stringify({ name: 'evil', command: [evil] }) });
+  for (const place of ['hooks', 'sources', 'audit']) {
+    await page.goto(`${world.origin}/settings/${place}`);
+    await page.getByText('window.hacked = 30').first().waitFor();
+  }
+  await page.goto(`${world.origin}/knowledge?q=${encodeURIComponent(evil)}`);
+  await page.getByRole('searchbox').waitFor();
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  assert.equal(await count(page, 'img[src=x]'), 0);
+});
+
 inWorld('hostile words stay words', { mode: 'auto', files: EVIL_AGENT }, async (world) => {
   const page = await world.page();
   await say(page, 'hostile <img src=x onerror="window.hacked = 9"> please');
