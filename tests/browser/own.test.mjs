@@ -69,7 +69,7 @@ inWorld('what a project brings is read before it is used, as its file has it', {
   for (const [place, name, says, file] of [['agents', 'gardener', 'Water them <img', '.weft/agents/gardener/AGENT.md'], ['skills', 'pruning', 'Cut it in March.', '.weft/skills/pruning/SKILL.md']]) {
     await page.goto(`${world.origin}/settings/${place}`);
     await page.getByRole('button', { name: `Show ${name}` }).click();
-    await page.getByLabel(`What ${name} says`).getByText(says).waitFor();
+    await page.getByLabel(`What ${name} says`).filter({ hasText: says }).waitFor();
     await page.getByText(file).waitFor();
     assert.equal(await page.getByRole('button', { name: `Edit ${name}` }).count(), 0);
     await shoot(page, `settings-${place}-of-project`, { phone: true });

@@ -103,6 +103,7 @@ inWorld('each message leads to its own card and back, and the system prompt is a
   await page.locator('.hit', { hasText: 'You: ' }).first().click();
   await page.locator('.placed-row.row-said.marked', { hasText: 'hello again' }).waitFor();
 
+  await page.getByRole('button', { name: 'Panel', exact: true }).click();
   await page.getByLabel('Search the trace').fill('system prompt');
   const prompt = page.locator('.trace-card', { hasText: 'System prompt' });
   await prompt.getByRole('button', { expanded: false }).click();

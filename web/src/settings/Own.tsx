@@ -97,7 +97,9 @@ function Reader({ what, name, onClose }: { what: Kind; name: string; onClose: ()
   const file = useQuery({ queryKey: [what, name, 'text'], queryFn: () => api.get<{ text: string; file: string }>(`${what}/${encodeURIComponent(name)}`) });
   const place = useRef<HTMLDivElement>(null);
   const isThere = file.data !== undefined;
-  useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), [isThere]);
+  useEffect(() => {
+    place.current?.scrollIntoView({ block: 'nearest' });
+  }, [isThere]);
   return (
     <div ref={place}>
       <Section title={name} says={file.data?.file ? <>It lies in <code>{file.data.file}</code> and is changed there.</> : 'It is built in.'}>
