@@ -95,6 +95,8 @@ inWorld('options are pills, answered once from either of two tabs', {}, async (w
   const buttons = await Promise.all([one.getByRole('button', { name: 'Green' }).elementHandle(), two.getByRole('button', { name: 'Blue' }).elementHandle()]);
   await Promise.all(buttons.map((button) => button.evaluate((element) => element.click())));
   await text(one, 'Noted.');
+  // What was asked can still be read, with what was answered under it.
+  await one.locator('.call', { hasText: /Which colour\?[^]*Answered: (Green|Blue)$/ }).waitFor();
   await text(two, 'Nothing waits for you.');
   const session = one.url().split('/s/')[1].split('?')[0];
   const { events } = await world.api(`sessions/${session}/log`);
@@ -340,6 +342,23 @@ inWorld('everything can be done with the keyboard', {}, async (world) => {
   await text(page, 'The note is dealt with.');
 });
 
+inWorld('the end stays in sight when the keyboard of a phone takes half of the screen', {}, async (world) => {
+  const page = await world.page({ viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true });
+  await say(page, 'Tell it slowly.');
+  await text(page, /look away/);
+  await page.locator('.row-end').waitFor({ timeout: 30_000 });
+  await say(page, 'Please write it.');
+  const yes = page.getByRole('button', { name: /Allow once/ });
+  await yes.waitFor();
+  const inSight = () => page.waitForFunction(() => {
+    const button = document.querySelector('[data-ask] .primary').getBoundingClientRect();
+    return button.bottom <= document.querySelector('.composer-area').getBoundingClientRect().top;
+  });
+  await inSight();
+  await page.setViewportSize({ width: 390, height: 520 });
+  await inSight();
+});
+
 inWorld('it fits a phone', {}, async (world) => {
   const page = await world.page({ viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true });
   await say(page, 'Please use tools.');
@@ -398,7 +417,8 @@ inWorld('diagrams and formulas are drawn, and prices stay prices', {}, async (wo
   const page = await world.page();
   await say(page, 'Please draw it.');
   await page.locator('.diagram img').evaluate((image) => image.decode());
-  assert.ok((await page.locator('.diagram img').evaluate((image) => image.naturalWidth)) > 40);
+  const width = await page.locator('.diagram img').evaluate((image) => image.getBoundingClientRect().width);
+  assert.ok(width > 120 && width < 400, `two boxes are drawn ${width} px wide`);
   await page.locator('.formula.block math').waitFor();
   assert.equal(await count(page, '.formula math'), 2);
   await text(page, /It costs \$3 and/);
@@ -530,9 +550,9 @@ inWorld('hostile words in questions, forms, plans, outputs and settings stay wor
   await page.getByRole('button', { name: /Thought/ }).click();
   await page.getByText('window.hacked = 29').first().waitFor();
   await page.getByRole('button', { name: 'Panel', exact: true }).click();
-  for (const tab of ['Plan', 'Trace', 'Context']) {
+  for (const [tab, number] of [['Plan', 20], ['Trace', 25], ['Context', 20]]) {
     await page.getByRole('tab', { name: tab }).click();
-    await page.locator('.panel-body', { hasText: 'window.hacked = 20' }).waitFor();
+    await page.locator('.panel-body', { hasText: `window.hacked = ${number}` }).waitFor();
   }
   // What a person adds themselves, perhaps copied from somewhere: hooks and sources.
   const evil = '<img src=x onerror="window.hacked = 30">';
