@@ -218,7 +218,7 @@ function TraceCard({ event, trace, onTrace, open, wanted, onToggle, onJump }: { 
         </button>
         <button type="button" className="icon-button" title="Show in the conversation" aria-label={`Show event ${seq} in the conversation`} onClick={() => onJump(seq)}><LocateFixed /></button>
       </div>
-      {text && !open ? <p className="trace-text">{text.slice(0, 160)}</p> : null}
+      {text && !open ? <p className="trace-text"><Sentence text={text.slice(0, 160)} /></p> : null}
       {open ? (
         <>
           <p className="trace-of meta">Trace <button type="button" className="link mono" title="Show only this trace" onClick={() => onTrace(trace)}>{trace}</button><CopyButton text={trace} label="Copy trace id" /></p>
