@@ -203,6 +203,18 @@ const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 /** What was sent last and not answered, and under which id. */
 let unanswered: { words: string; input: string } | null = null;
 
+/** What is on its way, and whether the log has it before its answer came. */
+let sending: { input: string; heard: boolean } | null = null;
+/** Says `said` when words whose answer was lost turn out to be said. */
+export const arrived = new EventTarget();
+/** What the log has is answered: the same words once more are new words. */
+export function heard(input: string) {
+  if (sending?.input === input) sending.heard = true;
+  if (unanswered?.input !== input) return;
+  unanswered = null;
+  arrived.dispatchEvent(new Event('said'));
+}
+
 /**
  * Sends words under an id of our own. Whoever sends the same again, because no answer came, says it once:
  * the server knows the id.
@@ -212,9 +224,13 @@ export async function sendOnce<T>(path: string, body: Record<string, unknown>): 
   const letters = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => ID_LETTERS[byte % 32]).join('');
   const input = unanswered?.words === words ? unanswered.input : letters();
   unanswered = null;
+  const mine = { input, heard: false };
+  sending = mine;
   try {
     return await api.post<T>(path, { ...body, input });
   } catch (error) {
+    // In an open session it is seen that it was said, whatever became of the answer.
+    if (mine.heard) return undefined as T;
     if (!(error instanceof ApiError) || error.status === 0) unanswered = { words, input };
     throw error;
   }

@@ -4,6 +4,7 @@
  */
 import { api, address, ApiError, explain } from '../api/client';
 import type { Live, Origin, Recorded } from '../api/events';
+import { heard } from '../api/queries';
 import { listen } from '../api/stream';
 import type { SessionDetail } from '../api/types';
 import { nameOf } from '../inbox/groups';
@@ -85,6 +86,7 @@ export class SessionStore {
         cost: Math.round(detail.cost_usd * 1e9), tokens: detail.tokens, countedTo: detail.seq, running: detail.turn !== null, asks: detail.asks, queue: detail.queue, origin: originOf(detail),
       };
       this.refold(page.events);
+      for (const event of page.events) if (event.type === 'input_received') heard(event.input);
       this.set({ connection: 'live', error: null });
       // A tab that was opened in the background listens when it is looked at.
       if (!document.hidden) this.follow();
@@ -174,6 +176,7 @@ export class SessionStore {
       const came = batch.flatMap((input) => ('live' in input ? [{ number: (this.heard += 1), at, live: input.live }] : []));
       if (came.length > 0) this.set({ deltas: [...this.state.deltas, ...came].slice(-DELTAS_KEPT) });
     }
+    for (const input of batch) if ('event' in input && input.event.type === 'input_received') heard(input.event.input);
     const fresh = batch.flatMap((input) => ('event' in input && input.event.seq > (this.state.view?.seq ?? 0) && input.event.seq <= view.seq ? [input.event] : []));
     this.set({ view, events: fresh.length ? [...this.state.events, ...fresh] : this.state.events });
     if (view.gap) this.follow();
