@@ -241,7 +241,7 @@ inWorld('no notice comes while another page of Weft is looked at', {}, async (wo
   };
   const notices = async () => [...(await one.evaluate(() => window.notices)), ...(await two.evaluate(() => window.notices))];
   await ask();
-  await one.waitForTimeout(700);
+  await one.waitForTimeout(1_600);
   assert.deepEqual(await notices(), [], 'somebody was looking');
   await two.getByRole('button', { name: 'Green' }).click();
   await text(two, 'Nothing waits for you.');

@@ -80,7 +80,14 @@ inWorld('what a project brings is read before it is used, as its file has it', {
   // The built-in one too.
   await page.goto(`${world.origin}/settings/agents`);
   await page.getByRole('button', { name: 'Show weft' }).click();
+  await page.getByLabel('What weft says').waitFor();
   await text(page, 'It is built in.');
+  // Nothing is said of where it comes from before that is known.
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await page.route('**/api/v1/agents/gardener', (route) => route.fulfill({ status: 404, json: { error: { code: 'missing', message: 'There is no such agent here.' } } }));
+  await page.getByRole('button', { name: 'Show gardener' }).click();
+  await text(page, 'There is no such agent here.');
+  assert.equal(await page.getByText('It is built in.').count(), 0);
   assert.equal(await page.evaluate(() => window.hacked), undefined);
 });
 

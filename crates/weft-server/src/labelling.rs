@@ -1,4 +1,5 @@
-//! Labels that a session gets by what is said in it. They are only added: what a person takes away comes back
+//! Labels that a session gets by what is said in it on the page or over our own API. The terminal and other
+//! protocols give none. They are only added: what a person takes away comes back
 //! when it is said again, and nothing that a person gave is taken.
 
 use serde::{Deserialize, Serialize};

@@ -16,7 +16,7 @@ const online = cell(true);
 /** So long the stream may be away before it is said. */
 const LOST_MS = 2_000;
 /** So long a tab that is looked at has to say so. */
-const ANSWER_MS = 200;
+const ANSWER_MS = 1_000;
 const channel = new BroadcastChannel('weft-changes');
 let silence: ReturnType<typeof setTimeout> | undefined;
 

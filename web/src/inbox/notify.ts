@@ -24,7 +24,11 @@ export function notifyWaiting(row: SessionRow, isInView: () => Promise<boolean>)
   }
   if (told.has(key) || !document.hidden || !notifications.wanted()) return;
   told.add(key);
-  void isInView().then((inView) => !inView && notify(row));
+  void isInView().then((inView) => {
+    // It is told of later if it still waits when nobody looks any more.
+    if (inView) told.delete(key);
+    else notify(row);
+  });
 }
 
 function notify(row: SessionRow) {

@@ -102,7 +102,7 @@ function Reader({ what, name, onClose }: { what: Kind; name: string; onClose: ()
   }, [isThere]);
   return (
     <div ref={place}>
-      <Section title={name} says={file.data?.file ? <>It lies in <code>{file.data.file}</code> and is changed there.</> : 'It is built in.'}>
+      <Section title={name} says={!file.data ? undefined : file.data.file ? <>It lies in <code>{file.data.file}</code> and is changed there.</> : 'It is built in.'}>
         <Page query={file}>{(data) => <pre className="output tall" tabIndex={0} aria-label={`What ${name} says`}>{data.text}</pre>}</Page>
         <div className="row"><button type="button" className="button" onClick={onClose}>Close</button></div>
       </Section>

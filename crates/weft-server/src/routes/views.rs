@@ -105,6 +105,10 @@ pub async fn show(State(desk): State<SharedDesk>) -> Answer<Json<ViewsOut>> {
 /// renamed statuses together with the views, also if Weft ends in between.
 #[utoipa::path(put, path = "/views", request_body = ViewsIn, responses((status = 200, body = ViewsOut)), tag = "sessions")]
 pub async fn keep(State(desk): State<SharedDesk>, Body(mut given): Body<ViewsIn>) -> Answer<Json<ViewsOut>> {
+    for rule in &mut given.auto_labels {
+        // As a label that a person gives.
+        rule.label = rule.label.trim().to_owned();
+    }
     for view in &mut given.views {
         if let Some(new) = view.flag.as_ref().and_then(|flag| given.renamed.get(flag)) {
             view.flag = Some(new.clone());

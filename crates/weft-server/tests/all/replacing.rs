@@ -120,7 +120,8 @@ async fn labels_by_what_is_said_are_checked_and_kept_with_the_views() {
         assert_eq!(keep(wrong.clone()).await.status, 400, "{wrong}");
     }
     let before = world.get("views").await.expect(200)["version"].clone();
-    let kept = keep(rule("invoice", "money")).await.expect(200);
+    let kept = keep(rule("invoice", " money ")).await.expect(200);
+    assert_eq!(kept["auto_labels"][0]["label"], "money");
     assert_ne!(kept["version"], before, "who read the old ones is told");
     let say = |words: &str| world.post("sessions", json!({ "content": [{ "type": "text", "text": words }] }));
     let session = say("The INVOICE is here").await.expect(201);
