@@ -33,6 +33,27 @@ inWorld('who is not signed in any more is told so, and goes on when they are', {
   await page.locator('.row-end').nth(1).waitFor();
 });
 
+inWorld('words whose answer was lost are not said twice, and the same words later are said', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'hello');
+  await page.locator('.row-end').waitFor();
+  // The server hears it, and its answer is lost on the way.
+  const authorization = `Bearer ${new URL(world.url).searchParams.get('token')}`;
+  await page.route('**/turns', async (route) => {
+    await route.fetch({ url: route.request().url().replace(world.origin, `http://127.0.0.1:${world.port}`), headers: { 'content-type': 'application/json', authorization } });
+    await route.abort('connectionreset');
+  });
+  const box = page.locator('[data-composer]');
+  await say(page, 'go on');
+  await page.locator('.row-end').nth(1).waitFor();
+  await page.waitForFunction(() => document.querySelector('[data-composer]').value === '');
+  await page.unroute('**/turns');
+  await say(page, 'go on');
+  await page.locator('.row-end').nth(2).waitFor();
+  assert.deepEqual(await page.locator('.said-words').allInnerTexts(), ['hello', 'go on', 'go on']);
+  assert.equal(await box.inputValue(), '');
+});
+
 inWorld('what is attached goes with one message only, and comes along when that is edited', {}, async (world) => {
   const page = await world.page();
   await say(page, 'hello');

@@ -62,6 +62,22 @@ inWorld('a file that no model takes is refused at once, with a sentence', {}, as
   assert.equal(await count(page, '.attached .pill'), 0);
 });
 
+inWorld('an upload that breaks off is told, and what was typed stays', {}, async (world) => {
+  const page = await world.page();
+  const box = page.locator('[data-composer]');
+  await box.fill('look at this');
+  await page.route('**/uploads**', (route) => route.abort('connectionreset'));
+  await page.locator('input[type=file]').setInputFiles({ name: 'list.txt', mimeType: 'text/plain', buffer: Buffer.from('milk') });
+  await page.locator('.toast .bad').waitFor();
+  await page.locator('.attached .pill').waitFor({ state: 'detached' });
+  assert.equal(await box.inputValue(), 'look at this');
+  await page.unroute('**/uploads**');
+  await page.locator('input[type=file]').setInputFiles({ name: 'list.txt', mimeType: 'text/plain', buffer: Buffer.from('milk') });
+  await page.getByRole('progressbar').waitFor({ state: 'detached' });
+  await box.press('Enter');
+  await page.locator('.said-file', { hasText: 'list.txt' }).waitFor();
+});
+
 const COMMANDS = {
   'a.txt': 'alpha\n', 'b.txt': 'beta\n',
   '.weft/commands/greet.md': '---\ndescription: Says hello to somebody\narguments: "[NAME]"\n---\nPlease say hello to $ARGUMENTS.\n',

@@ -172,6 +172,33 @@ inWorld('sessions are kept in order with labels in a tree, own statuses and save
   await page.locator('.entry', { hasText: 'Delivered' }).waitFor({ state: 'detached' });
 });
 
+inWorld('a session gets a label by what is said in it', {}, async (world) => {
+  const page = await world.page();
+  await page.goto(`${world.origin}/settings/statuses`);
+  await page.getByLabel('What is said', { exact: true }).fill('hello*zebra');
+  await page.getByLabel('Label for it').fill('animals/striped');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByText('gives animals/striped').waitFor();
+  await shoot(page, 'settings-auto-labels', { phone: true });
+  assert.deepEqual(await barriers(page), []);
+  await page.goto(`${world.origin}/`);
+  await say(page, 'Hello to the Zebra');
+  await page.locator('.entry', { hasText: 'Zebra' }).locator('.pill', { hasText: 'animals/striped' }).waitFor();
+  // It is only added: what a person gave stays, and other words give none.
+  const id = new URL(page.url()).pathname.split('/').pop();
+  await world.api(`sessions/${id}`, { method: 'PATCH', body: JSON.stringify({ labels: ['mine'] }) });
+  await page.locator('.row-end').waitFor();
+  await say(page, 'hello, dear zebra');
+  await page.locator('.row-end').nth(1).waitFor();
+  assert.deepEqual((await world.api(`sessions/${id}`)).labels, ['mine', 'animals/striped']);
+  const other = await world.api('sessions', { method: 'POST', body: JSON.stringify({ content: [{ type: 'text', text: 'zebra, hello' }] }) });
+  assert.deepEqual((await world.api(`sessions/${other.id}`)).labels, []);
+  await page.goto(`${world.origin}/settings/statuses`);
+  await page.getByRole('button', { name: 'Remove hello*zebra' }).click();
+  await page.getByText('gives animals/striped').waitFor({ state: 'detached' });
+  assert.deepEqual((await world.api('views')).auto_labels, []);
+});
+
 inWorld('a view is an expression, and a wrong one says what is wrong', {}, async (world) => {
   const page = await world.page();
   for (const words of ['hello one', 'hello two', 'hello three']) {
@@ -234,8 +261,9 @@ inWorld('settings take effect at once, and a backup is made from them and restor
   await page.getByLabel(/Needs no question/).fill('write **');
   await page.locator('form.setting', { has: page.getByLabel(/Needs no question/) }).getByRole('button', { name: 'Save' }).click();
   await text(page, 'Saved: Needs no question.');
+  const kept = page.waitForResponse((response) => response.request().method() === 'PATCH' && response.ok());
   await page.getByLabel('Mode', { exact: true }).selectOption('ask');
-  await page.waitForTimeout(300);
+  await kept;
   await page.goto(`${world.origin}/`);
   // The rule that was just saved lets it through without a question.
   await say(page, 'Please write it.');

@@ -159,7 +159,7 @@ export async function say(page, text) {
   await box.press('Enter');
 }
 
-export const idle = (page) => page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+export const idle = (page) => page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' });
 
 /** Takes the same picture in light and dark, and where wanted at the size of a phone. */
 export async function shoot(page, name, { phone = false } = {}) {

@@ -178,9 +178,8 @@ inWorld('every shortcut does what the list says', {}, async (world) => {
   }
 });
 
-inWorld('a notice of the desktop comes when something waits and nobody looks', {}, async (world) => {
-  const page = await world.page();
-  // The desktop is the one thing here that is not real: headless browsers show no notices and hide no tab.
+/** The desktop is the one thing here that is not real: headless browsers show no notices and hide no tab. */
+async function desktop(page) {
   await page.addInitScript(() => {
     window.notices = [];
     window.Notification = class {
@@ -193,6 +192,11 @@ inWorld('a notice of the desktop comes when something waits and nobody looks', {
     };
     Object.defineProperty(document, 'hidden', { get: () => window.away === true });
   });
+}
+
+inWorld('a notice of the desktop comes when something waits and nobody looks', {}, async (world) => {
+  const page = await world.page();
+  await desktop(page);
   await page.goto(`${world.origin}/settings/permissions`);
   await page.getByLabel('Tell me when something waits').check();
   // Another page of the same app, without loading anew.
@@ -217,4 +221,55 @@ inWorld('a notice of the desktop comes when something waits and nobody looks', {
   await page.evaluate(() => window.lastNotice.onclick());
   await page.waitForURL((url) => url.pathname === `/s/${second}`);
   await page.getByRole('button', { name: 'Green' }).waitFor();
+});
+
+inWorld('no notice comes while another page of Weft is looked at', {}, async (world) => {
+  const one = await world.page();
+  // The first page listens for all of them.
+  await desktop(one);
+  await one.goto(`${world.origin}/settings/permissions`);
+  await one.getByLabel('Tell me when something waits').check();
+  const two = await one.context().newPage();
+  world.watch(two);
+  await desktop(two);
+  await two.goto(`${world.origin}/waiting`);
+  await one.evaluate(() => (window.away = true));
+  const ask = async () => {
+    const { id } = await world.api('sessions', { method: 'POST', body: JSON.stringify({ content: [{ type: 'text', text: 'Please ask me.' }] }) });
+    await two.locator('[data-ask]').waitFor();
+    return id;
+  };
+  const notices = async () => [...(await one.evaluate(() => window.notices)), ...(await two.evaluate(() => window.notices))];
+  await ask();
+  await one.waitForTimeout(1_600);
+  assert.deepEqual(await notices(), [], 'somebody was looking');
+  await two.getByRole('button', { name: 'Green' }).click();
+  await text(two, 'Nothing waits for you.');
+  await two.evaluate(() => (window.away = true));
+  const second = await ask();
+  await Promise.race([one, two].map((page) => page.waitForFunction(() => window.notices.length === 1)));
+  assert.deepEqual((await notices()).map((notice) => notice.tag), [second]);
+});
+
+inWorld('the screen stays on while a session works, for those who want it', {}, async (world) => {
+  const page = await world.page();
+  // A headless browser has no screen.
+  await page.addInitScript(() => {
+    window.lit = 0;
+    Object.defineProperty(navigator, 'wakeLock', { value: { request: async () => {
+      window.lit += 1;
+      return { release: async () => (window.lit -= 1) };
+    } } });
+  });
+  await page.goto(`${world.origin}/`);
+  await say(page, 'hello');
+  await page.locator('.row-end').waitFor();
+  assert.equal(await page.evaluate(() => window.lit), 0, 'nobody asked for it');
+  await page.goto(`${world.origin}/settings/permissions`);
+  await page.getByLabel('Keep the screen on').check();
+  await page.goto(`${world.origin}/`);
+  await say(page, 'Tell it slowly.');
+  await page.waitForFunction(() => window.lit === 1);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.waitForFunction(() => window.lit === 0);
 });

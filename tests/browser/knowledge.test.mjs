@@ -65,7 +65,8 @@ test('changes are found while the folder is watched, and a phone shows one thing
   await page.goto(`${world.origin}/knowledge`);
   await page.getByText(/4 files ·/).waitFor();
   await page.getByLabel('Watch for changes').check();
-  await page.waitForTimeout(400);
+  // It has looked once when it has a report; from then on it hears of changes.
+  while (!(await world.api('knowledge/status')).watch?.report) await page.waitForTimeout(50);
   writeFileSync(join(world.workspace, 'later.py'), 'def quite_new_thing():\n    pass\n');
   await page.getByText(/5 files ·/).waitFor();
   await page.getByRole('searchbox').fill('quite_new_thing');

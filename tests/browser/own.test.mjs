@@ -59,6 +59,38 @@ inWorld('a skill and an agent are written, checked, changed, used and removed', 
   assert.ok(done.includes('write skill release-notes') && done.includes('remove skill release-notes') && done.includes('write agent reviewer'), JSON.stringify(done));
 });
 
+const OF_PROJECT = {
+  '.weft/agents/gardener/AGENT.md': '---\ndescription: Knows plants\n---\nWater them <img src=x onerror="window.hacked = 1">.\n',
+  '.weft/skills/pruning/SKILL.md': '---\ndescription: When a hedge is too high\n---\nCut it in March.\n',
+};
+
+inWorld('what a project brings is read before it is used, as its file has it', { files: OF_PROJECT }, async (world) => {
+  const page = await world.page();
+  for (const [place, name, says, file] of [['agents', 'gardener', 'Water them <img', '.weft/agents/gardener/AGENT.md'], ['skills', 'pruning', 'Cut it in March.', '.weft/skills/pruning/SKILL.md']]) {
+    await page.goto(`${world.origin}/settings/${place}`);
+    await page.getByRole('button', { name: `Show ${name}` }).click();
+    await page.getByLabel(`What ${name} says`).filter({ hasText: says }).waitFor();
+    await page.getByText(file).waitFor();
+    assert.equal(await page.getByRole('button', { name: `Edit ${name}` }).count(), 0);
+    await shoot(page, `settings-${place}-of-project`, { phone: true });
+    assert.deepEqual(await barriers(page), []);
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    await page.getByLabel(`What ${name} says`).waitFor({ state: 'detached' });
+  }
+  // The built-in one too.
+  await page.goto(`${world.origin}/settings/agents`);
+  await page.getByRole('button', { name: 'Show weft' }).click();
+  await page.getByLabel('What weft says').waitFor();
+  await text(page, 'It is built in.');
+  // Nothing is said of where it comes from before that is known.
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await page.route('**/api/v1/agents/gardener', (route) => route.fulfill({ status: 404, json: { error: { code: 'missing', message: 'There is no such agent here.' } } }));
+  await page.getByRole('button', { name: 'Show gardener' }).click();
+  await text(page, 'There is no such agent here.');
+  assert.equal(await page.getByText('It is built in.').count(), 0);
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+});
+
 inWorld('a hook is added, holds at once, is changed and removed, and the audit has it', { mode: 'auto' }, async (world) => {
   const page = await world.page();
   await page.goto(`${world.origin}/settings/hooks`);
@@ -73,7 +105,7 @@ inWorld('a hook is added, holds at once, is changed and removed, and the audit h
   assert.match(config(), /mode = "auto"[^]*\[\[hooks\]\][^]*no notes today/);
   // The server was not started anew.
   await page.locator('.rail').getByRole('link', { name: 'Sessions' }).click();
-  await page.getByRole('link', { name: 'New session' }).first().click();
+  await page.locator('.list .header').getByRole('link', { name: 'New session' }).click();
   await say(page, 'Please write it.');
   await text(page, /no notes today/);
   await idle(page);

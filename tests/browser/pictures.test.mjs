@@ -26,7 +26,7 @@ test('pictures for the README', { timeout: 90_000 }, async () => {
       await say(page, words);
       await page.locator('.row-end').waitFor();
       await named(world, page, words);
-      await page.getByRole('link', { name: 'New session' }).click();
+      await page.locator('.list .header').getByRole('link', { name: 'New session' }).click();
       await page.getByText('What should be done?').waitFor();
     }
     await say(page, 'Long prompts pass the rate limit. Find out why, fix it, and show that it is fixed.');

@@ -64,6 +64,28 @@ inWorld('a fork from an earlier message has what was before it and nothing after
   await page.waitForFunction(() => document.querySelectorAll('.said-words').length === 3);
 });
 
+inWorld('a fork after a turn has that turn and nothing that was said later, and leads back', {}, async (world) => {
+  const page = await world.page();
+  for (const [index, words] of ['first words', 'second words'].entries()) {
+    await say(page, words);
+    await page.locator('.row-end').nth(index).waitFor();
+  }
+  const first = page.url();
+  await page.locator('.row-end').first().hover();
+  await page.getByRole('button', { name: 'Fork after this turn' }).first().click();
+  await page.waitForURL((url) => url.href !== first && url.pathname.startsWith('/s/'));
+  await page.locator('.row-end').waitFor();
+  assert.deepEqual(await page.locator('.said-words').allInnerTexts(), ['first words']);
+  const { queue } = await world.api(`sessions/${new URL(page.url()).pathname.split('/').pop()}`);
+  assert.deepEqual(queue, [], 'what was said next waits in the fork');
+  await say(page, 'another way');
+  await page.locator('.row-end').nth(1).waitFor();
+  assert.deepEqual(await page.locator('.said-words').allInnerTexts(), ['first words', 'another way']);
+  await page.locator('.session-header').getByRole('link', { name: 'Fork' }).click();
+  await page.waitForURL((url) => url.pathname === new URL(first).pathname);
+  await page.waitForFunction(() => document.querySelectorAll('.said-words').length === 2);
+});
+
 inWorld('every place has a title and an address, and the way back leads where one was', {}, async (world) => {
   const page = await world.page();
   await titled(page, 'New session · Weft');

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after } from 'node:test';
 import { barriers, closeBrowser, inWorld, shoot, text } from './harness.mjs';
 
@@ -103,9 +105,15 @@ inWorld('a source is added by form, signed in to, tested, and refused where some
     await text(page, /Sign in at 127\.0\.0\.1/);
     await shoot(page, 'signed-in');
     assert.deepEqual(await barriers(page), []);
-    await page.waitForTimeout(300);
-    await row.getByRole('button', { name: 'Test', exact: true }).click();
-    await row.getByText(/It works\. It has 1 tool: lookup\./).waitFor();
+    // The code is turned into a token while the window closes.
+    const works = row.getByText(/It works\. It has 1 tool: lookup\./);
+    for (let tries = 0; tries < 50 && (await works.count()) === 0; tries += 1) {
+      const tested = page.waitForResponse((response) => response.url().endsWith('/test'));
+      await row.getByRole('button', { name: 'Test', exact: true }).click();
+      await tested;
+      await row.getByRole('button', { name: 'Test', exact: true }).waitFor();
+    }
+    await works.waitFor();
     assert.ok(source.seen.calls >= 2 && source.seen.registered >= 1);
     // Already signed in: said so, and no window opens.
     await row.getByRole('button', { name: 'Sign in' }).click();
@@ -122,4 +130,32 @@ inWorld('a source is added by form, signed in to, tested, and refused where some
   } finally {
     source.close();
   }
+});
+
+inWorld('a source is added with what it needs, and a key is not written into a file', {}, async (world) => {
+  const page = await world.page();
+  await page.goto(`${world.origin}/settings/sources`);
+  const add = async (name, where, more) => {
+    await page.getByLabel('Name', { exact: true }).fill(name);
+    await page.locator('[name=where]').fill(where);
+    if ((await page.locator('[name=more]').isVisible()) === false) await page.locator('.section', { hasText: 'Add a source' }).locator('summary').click();
+    await page.locator('[name=more]').fill(more);
+    await page.getByRole('button', { name: 'Add source' }).click();
+  };
+  await add('docs', 'https://docs.example/mcp', 'Authorization: Bearer sk-ant-api03-aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY');
+  await text(page, /settings files are no place for one/);
+  assert.equal(await page.locator('[name=where]').inputValue(), 'https://docs.example/mcp', 'what was typed is lost');
+  await shoot(page, 'source-with-headers', { phone: true });
+  assert.deepEqual(await barriers(page), []);
+  await add('docs', 'https://docs.example/mcp', 'Authorization: Bearer env:DOCS_TOKEN\nX-Team: blue');
+  await page.locator('.provider', { hasText: 'docs' }).waitFor();
+  await page.getByLabel('Kind').selectOption('command');
+  await add('local', `"${process.execPath}" -e "two words"`, 'PLACE=here');
+  await page.locator('.provider', { hasText: 'local' }).waitFor();
+  const config = readFileSync(join(world.home, 'config.toml'), 'utf8');
+  assert.match(config, /Authorization = "Bearer env:DOCS_TOKEN"/);
+  assert.match(config, /X-Team = "blue"/);
+  assert.match(config, /"two words"/);
+  assert.match(config, /PLACE = "here"/);
+  assert.doesNotMatch(config, /sk-ant/);
 });

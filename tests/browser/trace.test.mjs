@@ -86,3 +86,31 @@ inWorld('a message leads to its card even where it was cleared, and a card to it
   await page.getByRole('button', { name: /Show event 2 in/ }).click();
   await page.locator('.placed-row.marked').waitFor();
 });
+
+inWorld('each message leads to its own card and back, and the system prompt is among the cards', {}, async (world) => {
+  const page = await world.page();
+  await opened(world, page);
+  await say(page, 'hello again');
+  await page.locator('.row-end').nth(1).waitFor();
+  const card = page.locator('.trace-card', { hasText: 'hello again' }).first();
+  await card.getByRole('button', { name: /Show event \d+ in/ }).click();
+  await page.locator('.placed-row.row-said.marked', { hasText: 'hello again' }).waitFor();
+  await page.locator('.said', { hasText: 'hello again' }).hover();
+  await page.getByRole('button', { name: 'Show this message in the trace' }).last().click();
+  await page.locator('.trace-card.wanted', { hasText: 'hello again' }).waitFor();
+  // What a search finds leads to the message too, also when it is not the first.
+  await page.getByLabel('Search all sessions').fill('again');
+  await page.locator('.hit', { hasText: 'You: ' }).first().click();
+  await page.locator('.placed-row.row-said.marked', { hasText: 'hello again' }).waitFor();
+
+  await page.getByRole('button', { name: 'Panel', exact: true }).click();
+  await page.getByLabel('Search the trace').fill('system prompt');
+  const prompt = page.locator('.trace-card', { hasText: 'System prompt' });
+  await prompt.getByRole('button', { expanded: false }).click();
+  await prompt.getByText(/^Agent's instructions/).click();
+  await prompt.locator('pre', { hasText: /You are/ }).first().waitFor();
+  await shoot(page, 'trace-prompt', { phone: true });
+  assert.deepEqual(await barriers(page), []);
+  await page.getByRole('button', { name: 'System', exact: true }).click();
+  await prompt.waitFor({ state: 'detached' });
+});

@@ -95,6 +95,8 @@ inWorld('options are pills, answered once from either of two tabs', {}, async (w
   const buttons = await Promise.all([one.getByRole('button', { name: 'Green' }).elementHandle(), two.getByRole('button', { name: 'Blue' }).elementHandle()]);
   await Promise.all(buttons.map((button) => button.evaluate((element) => element.click())));
   await text(one, 'Noted.');
+  // What was asked can still be read, with what was answered under it.
+  await one.locator('.call', { hasText: /Which colour\?[^]*Answered: (Green|Blue)$/ }).waitFor();
   await text(two, 'Nothing waits for you.');
   const session = one.url().split('/s/')[1].split('?')[0];
   const { events } = await world.api(`sessions/${session}/log`);
@@ -340,6 +342,23 @@ inWorld('everything can be done with the keyboard', {}, async (world) => {
   await text(page, 'The note is dealt with.');
 });
 
+inWorld('the end stays in sight when the keyboard of a phone takes half of the screen', {}, async (world) => {
+  const page = await world.page({ viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true });
+  await say(page, 'Tell it slowly.');
+  await text(page, /look away/);
+  await page.locator('.row-end').waitFor({ timeout: 30_000 });
+  await say(page, 'Please write it.');
+  const yes = page.getByRole('button', { name: /Allow once/ });
+  await yes.waitFor();
+  const inSight = () => page.waitForFunction(() => {
+    const button = document.querySelector('[data-ask] .primary').getBoundingClientRect();
+    return button.bottom <= document.querySelector('.composer-area').getBoundingClientRect().top;
+  });
+  await inSight();
+  await page.setViewportSize({ width: 390, height: 520 });
+  await inSight();
+});
+
 inWorld('it fits a phone', {}, async (world) => {
   const page = await world.page({ viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true });
   await say(page, 'Please use tools.');
@@ -398,7 +417,8 @@ inWorld('diagrams and formulas are drawn, and prices stay prices', {}, async (wo
   const page = await world.page();
   await say(page, 'Please draw it.');
   await page.locator('.diagram img').evaluate((image) => image.decode());
-  assert.ok((await page.locator('.diagram img').evaluate((image) => image.naturalWidth)) > 40);
+  const width = await page.locator('.diagram img').evaluate((image) => image.getBoundingClientRect().width);
+  assert.ok(width > 120 && width < 400, `two boxes are drawn ${width} px wide`);
   await page.locator('.formula.block math').waitFor();
   assert.equal(await count(page, '.formula math'), 2);
   await text(page, /It costs \$3 and/);
@@ -471,7 +491,7 @@ inWorld('a tab from before an upgrade is told to load again', {}, async (world) 
     await route.fulfill({ response, headers: { ...response.headers(), 'x-weft-version': '99.0.0' } });
   });
   await page.locator('.rail').getByRole('link', { name: 'Settings' }).click();
-  await page.getByRole('link', { name: 'Usage' }).click();
+  await page.locator('.settings-nav').getByRole('link', { name: 'Usage' }).click();
   await text(page, 'Weft was upgraded.');
 });
 
@@ -511,6 +531,43 @@ inWorld('an address that leads nowhere says so', {}, async (world) => {
 });
 
 const EVIL_AGENT = { '.weft/agents/evil/AGENT.md': '---\nname: evil\ndescription: "<img src=x onerror=window.hacked = 11>"\n---\nYou are evil.\n' };
+
+inWorld('hostile words in questions, forms, plans, outputs and settings stay words', { mode: 'auto' }, async (world) => {
+  const page = await world.page();
+  await say(page, 'wicked, please');
+  const card = page.locator('[data-ask]');
+  await card.getByRole('button', { name: 'onerror="window.hacked = 24"' }).waitFor();
+  await card.getByText('onerror="window.hacked = 23"').waitFor();
+  for (const number of [20, 21]) await page.getByText(`window.hacked = ${number}`).first().waitFor();
+  await page.goto(`${world.origin}/waiting`);
+  await card.getByRole('button', { name: 'Neither' }).click();
+  await card.getByLabel(/window\.hacked = 27/).fill('fine');
+  await card.getByText('window.hacked = 28').waitFor();
+  await card.getByRole('button', { name: 'Send' }).click();
+  await text(page, 'Nothing waits for you.');
+  await page.goBack();
+  await text(page, 'All is said.');
+  await page.getByRole('button', { name: /Thought/ }).click();
+  await page.getByText('window.hacked = 29').first().waitFor();
+  await page.getByRole('button', { name: 'Panel', exact: true }).click();
+  for (const [tab, number] of [['Plan', 20], ['Trace', 25], ['Context', 20]]) {
+    await page.getByRole('tab', { name: tab }).click();
+    await page.locator('.panel-body', { hasText: `window.hacked = ${number}` }).waitFor();
+  }
+  // What a person adds themselves, perhaps copied from somewhere: hooks and sources.
+  const evil = '<img src=x onerror="window.hacked = 30">';
+  const { hooks_version: version } = await world.api('settings');
+  await world.api('settings/hooks', { method: 'PUT', body: JSON.stringify({ hooks: [{ on: 'after_prompt', command: evil }], version }) });
+  await world.api('sources', { method: 'POST', body: JSON.stringify({ name: 'evil', command: [evil] }) });
+  for (const place of ['hooks', 'sources', 'audit']) {
+    await page.goto(`${world.origin}/settings/${place}`);
+    await page.getByText('window.hacked = 30').first().waitFor();
+  }
+  await page.goto(`${world.origin}/knowledge?q=${encodeURIComponent(evil)}`);
+  await page.getByRole('searchbox').waitFor();
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  assert.equal(await count(page, 'img[src=x]'), 0);
+});
 
 inWorld('hostile words stay words', { mode: 'auto', files: EVIL_AGENT }, async (world) => {
   const page = await world.page();

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event, Live, Recorded } from '../src/api/events';
 import { advance, begin, isRunning, type Input, type View } from '../src/session/fold';
-import { rowsOf } from '../src/session/rows';
+import { rowAt, rowsOf } from '../src/session/rows';
 
 const NONE = new Set<string>();
 let clock = 1_000;
@@ -80,6 +80,17 @@ describe('the fold', () => {
     expect(open.map((row) => row.type).slice(-2)).toEqual(['group', 'ask']);
     const answered = rowsOf(fold(STORY.slice(0, raised + 2)), NONE);
     expect(answered.some((row) => row.type === 'ask')).toBe(false);
+  });
+
+  it('leads from what was heard to its row, and a turn ends before what was said next', () => {
+    const view = fold(STORY);
+    const rows = rowsOf(view, NONE);
+    for (const [words, heard] of [['Look', 2], ['Faster', 11], ['More', 21]] as const) {
+      const row = rows[rowAt(rows, heard)];
+      expect(row?.type === 'said' && row.item.text).toBe(words);
+    }
+    expect(view.turns[0]?.lastSeq).toBe(20);
+    expect(rows[rowAt(rows, 20)]?.type).toBe('end');
   });
 
   it('opens a group into its calls', () => {

@@ -41,6 +41,17 @@ describe('markdown', () => {
     expect(drawn).not.toMatch(/<[^>]+\son\w+=/i);
   });
 
+  it('folds what is to be folded, with Markdown and nothing else in it', () => {
+    const drawn = html('Before\n\n<details>\n<summary>The <b>whole</b> log</summary>\n\nSome **bold**\n\n```js\nlet a = "</details>";\n```\n\n<details><summary>Inner</summary>deep</details>\n\n</details>\n\nAfter');
+    expect(drawn).toContain('<p>Before</p><details class="folded"><summary>The whole log</summary><p>Some <strong>bold</strong></p>');
+    expect(drawn).toContain('<details class="folded"><summary>Inner</summary><p>deep</p></details></details><p>After</p>');
+    // Attributes and other elements are text, as everywhere.
+    expect(html('<details ontoggle=alert(1)><summary>x</summary>y</details>')).not.toContain('<details');
+    expect(html('<details><summary><img src=x onerror=alert(1)></summary><script>alert(1)</script></details>')).not.toMatch(/<(img|script)/);
+    // One that is still being written is open to its end.
+    expect(html('<details>\n<summary>x</summary>\n\nhalf a sen')).toContain('<summary>x</summary><p>half a sen</p></details>');
+  });
+
   it('leads only to the web and to mail', () => {
     expect(safeLink('https://a.example/b')).toBe('https://a.example/b');
     expect(safeLink('mailto:a@b.example')).toBe('mailto:a@b.example');
@@ -52,7 +63,7 @@ describe('markdown', () => {
   it('has the words that are drawn, and no others', () => {
     const block = fc.constantFrom(
       'A **quo**kka, `a < b` &amp; _more_ ~~gone~~ \\* done.', 'See [the **docs**](https://a.example/b_c) or https://b.example.', '# The `gate`', '- one *two*\n- [x] three\n\n  para\n  - nested', '1. x\n2. y', '```rust\nlet a = "**";\n```',
-      '> said **so**\n> twice', '| a *b* | c |\n|---|---|\n| **1** | `2` |', '<b>as text</b>', 'Title\n===', '    indented', '***', '[x]: https://a.example', 'hard  \nbreak', '![a picture](https://c.example/p.png)', 'snake_case_name and 2*3*4');
+      '> said **so**\n> twice', '| a *b* | c |\n|---|---|\n| **1** | `2` |', '<b>as text</b>', '<details>\n<summary>A <b>fold</b></summary>\n\n**in** it\n\n</details>', 'Title\n===', '    indented', '***', '[x]: https://a.example', 'hard  \nbreak', '![a picture](https://c.example/p.png)', 'snake_case_name and 2*3*4');
     // The language and the button of a code block are not part of what was said.
     const drawn = (text: string) => html(text).replace(/<figcaption>.*?<\/figcaption>/gs, '').replace(/<[^>]*>/g, '').replace(/&(amp|lt|gt|quot|#x27);/g, (_, name: string) => ({ amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'" })[name] ?? '');
     const letters = (text: string) => text.replace(/[\s\0]/g, '');
@@ -65,7 +76,7 @@ describe('markdown', () => {
   });
 
   it('cuts a growing text as it would cut the whole', () => {
-    const block = fc.constantFrom('One.', '# Head', '- a\n- b\n\n  more of b', '1. x\n2. y', '```js\nlet a = 1;\n\nlet b;\n```', '> said\nlazily', '| a |\n|---|\n| 1 |', '<div>\nx\n</div>', 'Title\n===', '    indented', '***', '[x]: https://a.example');
+    const block = fc.constantFrom('One.', '# Head', '- a\n- b\n\n  more of b', '1. x\n2. y', '```js\nlet a = 1;\n\nlet b;\n```', '> said\nlazily', '| a |\n|---|\n| 1 |', '<div>\nx\n</div>', '<details>\n<summary>s</summary>\n\n- in\n\n</details>', '<details><summary>s</summary>', '</details>', 'Title\n===', '    indented', '***', '[x]: https://a.example');
     fc.assert(fc.property(fc.array(block, { maxLength: 8 }), fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (parts, steps) => {
       const text = parts.join('\n\n');
       let cut: Cut | null = null;

@@ -10,6 +10,7 @@ import { rowsWith } from '../src/session/find';
 import type { Row } from '../src/session/rows';
 import { age, beginning, dollars, duration, endSentence, tokens } from '../src/session/words';
 import { typedValue, written } from '../src/settings/parts';
+import { argumentsOf, pairsOf } from '../src/settings/Sources';
 import { fit } from '../src/shell/Palette';
 
 const row = (id: string, change: Partial<SessionRow>): SessionRow => ({
@@ -79,6 +80,12 @@ it('completes the word under the cursor', () => {
   expect(wordAt('see @src/ma', 11)).toMatchObject({ sign: '@', query: 'src/ma', from: 4 });
   expect(wordAt('a /b', 4)).toBeNull();
   expect(wordAt('me@example', 10)).toBeNull();
+});
+
+it('reads a command line and pairs as people write them', () => {
+  expect(argumentsOf('npx -y  some-server')).toEqual(['npx', '-y', 'some-server']);
+  expect(argumentsOf(`"/opt/my tools/run" --name='two words' ""`)).toEqual(['/opt/my tools/run', '--name=two words', '']);
+  expect(pairsOf('Authorization: Bearer env:TOKEN\n\nTEAM=a=b\nnonsense')).toEqual({ Authorization: 'Bearer env:TOKEN', TEAM: 'a=b' });
 });
 
 it('finds by letters in order', () => {

@@ -124,26 +124,39 @@ impl Agent {
         if !valid {
             return Err(EngineError::Agent(format!("`{name}` is not an agent's name: use letters, digits, - and _")));
         }
-        let places = places(home, workspace);
-        for (place, of_project) in &places {
-            let file = place.join(name).join("AGENT.md");
-            if file.is_file() {
-                return Self::read(name, &file, *of_project, workspace);
-            }
+        if let Some((file, of_project)) = Self::file(name, home, workspace) {
+            return Self::read(name, &file, of_project, workspace);
         }
         if let Some(agent) = Self::of_bundle(name) {
             return Ok(agent);
         }
         Err(EngineError::Agent(format!(
             "there is no agent `{name}`: write {}/{name}/AGENT.md, or leave out --agent",
-            places.last().map_or_else(String::new, |(place, _)| place.display().to_string())
+            workspace.join(PROJECT_PLACE).display()
         )))
+    }
+
+    /// The file that counts for this name, and whether it is the project's.
+    fn file(name: &str, home: &Home, workspace: &Path) -> Option<(PathBuf, bool)> {
+        let files = places(home, workspace).map(|(place, of_project)| (place.join(name).join("AGENT.md"), of_project));
+        files.into_iter().find(|(file, _)| file.is_file())
     }
 
     /// Whether there is one of this name.
     pub fn exists(name: &str, home: &Home, workspace: &Path) -> bool {
-        places(home, workspace).iter().any(|(place, _)| place.join(name).join("AGENT.md").is_file())
-            || BUNDLE.iter().any(|(known, _)| *known == name)
+        Self::file(name, home, workspace).is_some() || BUNDLE.iter().any(|(known, _)| *known == name)
+    }
+
+    /// One that [`Self::all`] found, as it is written, and where; those that come with Weft lie nowhere.
+    pub fn written(name: &str, home: &Home, workspace: &Path) -> std::io::Result<(String, Option<PathBuf>)> {
+        if name == DEFAULT {
+            return Ok((Self::builtin().prompt, None));
+        }
+        let Some((file, of_project)) = Self::file(name, home, workspace) else {
+            let of_bundle = BUNDLE.into_iter().find(|(known, _)| *known == name);
+            return of_bundle.map(|(_, text)| (text.to_owned(), None)).ok_or(std::io::ErrorKind::NotFound.into());
+        };
+        text_of(&file, of_project, workspace).map(|text| (text, Some(file)))
     }
 
     /// Every agent that can be named here, and the files that cannot be read as one.
@@ -175,12 +188,8 @@ impl Agent {
     }
 
     fn read(name: &str, file: &Path, of_project: bool, workspace: &Path) -> Result<Self, EngineError> {
-        let read = if of_project {
-            read_within(workspace, file, AGENT_CAP).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-        } else {
-            std::fs::read_to_string(file)
-        };
-        let text = read.map_err(|error| EngineError::Agent(format!("cannot read {}: {error}", file.display())))?;
+        let text = text_of(file, of_project, workspace)
+            .map_err(|error| EngineError::Agent(format!("cannot read {}: {error}", file.display())))?;
         let agent =
             Self::parse(name, &text).map_err(|reason| EngineError::Agent(format!("{}: {reason}", file.display())))?;
         let role = if of_project { agent.role.min(Role::Worker) } else { agent.role };
@@ -242,9 +251,20 @@ pub(crate) fn source_of(tool: &str) -> Option<&str> {
     rest.split_once("__").map(|(source, _)| source)
 }
 
+/// Other people's files are read within bounds.
+fn text_of(file: &Path, of_project: bool, workspace: &Path) -> std::io::Result<String> {
+    if !of_project {
+        return std::fs::read_to_string(file);
+    }
+    read_within(workspace, file, AGENT_CAP).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Where a project keeps its agents.
+const PROJECT_PLACE: &str = ".weft/agents";
+
 /// Folders with agents: the person's, then the project's, which never takes the place of theirs.
 fn places(home: &Home, workspace: &Path) -> [(PathBuf, bool); 2] {
-    [(home.config.join("agents"), false), (workspace.join(".weft/agents"), true)]
+    [(home.config.join("agents"), false), (workspace.join(PROJECT_PLACE), true)]
 }
 
 #[cfg(test)]

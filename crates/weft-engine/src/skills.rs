@@ -206,6 +206,16 @@ impl Skill {
         parse(folder, text, false).map(|skill| skill.name)
     }
 
+    /// As it is written.
+    pub fn written(&self, workspace: &Path) -> std::io::Result<String> {
+        if self.bundled {
+            return Ok(self.body.clone());
+        }
+        let root = if self.of_project { workspace } else { &self.folder };
+        let bytes = read_within(root, &self.folder.join("SKILL.md"), FILE_CAP)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     pub(crate) fn whole(&self) -> String {
         if self.bundled {
             return format!("<skill name=\"{}\">\n{}\n</skill>", self.name, self.body);

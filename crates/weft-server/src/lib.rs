@@ -20,6 +20,7 @@ mod expression;
 mod extract;
 mod files;
 mod inbox;
+mod labelling;
 mod listener;
 mod names;
 mod offer;

@@ -107,6 +107,13 @@ impl Uploads {
     }
 }
 
+const FILE_BEGINS: &str = "\n<file name=\"";
+
+/// Whether a text is a file that goes with what was said.
+pub fn is_file(text: &str) -> bool {
+    text.starts_with(FILE_BEGINS)
+}
+
 /// A picture, or text between two lines that name it.
 fn part_of(view: &UploadView, bytes: &[u8]) -> Answer<UserPart> {
     let name = &view.name;
@@ -125,7 +132,7 @@ fn part_of(view: &UploadView, bytes: &[u8]) -> Answer<UserPart> {
             "`{name}` is larger than 256 KB. Put it into the folder and name it; the agent reads it there."
         )));
     }
-    Ok(UserPart::text(format!("\n<file name=\"{}\">\n{text}\n</file>", name.replace('"', "'"))))
+    Ok(UserPart::text(format!("{FILE_BEGINS}{}\">\n{text}\n</file>", name.replace('"', "'"))))
 }
 
 /// A picture that is part of a request, as base64. What only claims to be one is not said: it would stay in

@@ -40,7 +40,7 @@ pub use database::connect_derived;
 pub use error::StoreError;
 pub use keychain::Keychain;
 pub use ledger::{GroupBy, SpentScope, UsageFilter, UsageRow};
-pub use marks::{Cursor, MarkChange, Marked, MarkedFilter, Marks, Renaming, SessionCounts, View};
+pub use marks::{Cursor, MOST_LABELS, MarkChange, Marked, MarkedFilter, Marks, Renaming, SessionCounts, View};
 pub use moment::{NoMoment, moment};
 pub use opening::Notice;
 pub use ownership::Owner;

@@ -26,10 +26,15 @@ pub struct Marks {
     pub served: bool,
 }
 
+/// A session carries this many at most.
+pub const MOST_LABELS: usize = 32;
+
 /// What is to be different; `None` leaves it.
 #[derive(Debug, Clone, Default)]
 pub struct MarkChange {
     pub labels: Option<Vec<String>>,
+    /// Besides those that it has.
+    pub add_labels: Vec<String>,
     pub flag: Option<Option<String>>,
     pub archived: Option<bool>,
     pub deleted_at: Option<Option<Timestamp>>,
@@ -202,6 +207,10 @@ pub(crate) fn counts(connection: &Connection) -> Result<SessionCounts, StoreErro
     Ok(counts)
 }
 
+fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Unexpected { detail: error.to_string() })
+}
+
 pub(crate) fn write(connection: &Connection, session: SessionId, change: &MarkChange) -> Result<(), StoreError> {
     let head = SessionHead::expect(connection, session)?;
     connection.prepare_cached("INSERT OR IGNORE INTO marks (n) VALUES (?1)")?.execute([head.n])?;
@@ -211,9 +220,15 @@ pub(crate) fn write(connection: &Connection, session: SessionId, change: &MarkCh
         Ok(())
     };
     if let Some(labels) = &change.labels {
-        let labels =
-            serde_json::to_string(labels).map_err(|error| StoreError::Unexpected { detail: error.to_string() })?;
-        set("labels", &labels)?;
+        set("labels", &json(labels)?)?;
+    }
+    if !change.add_labels.is_empty() {
+        let select = "SELECT labels FROM marks WHERE n = ?1";
+        let kept: Option<String> = connection.prepare_cached(select)?.query_row([head.n], |row| row.get(0))?;
+        let kept: Vec<String> = kept.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let new: Vec<&String> = change.add_labels.iter().filter(|label| !kept.contains(label)).collect();
+        let all: Vec<&String> = kept.iter().chain(new).take(MOST_LABELS).collect();
+        set("labels", &json(&all)?)?;
     }
     if let Some(flag) = &change.flag {
         set("flag", flag)?;
@@ -251,8 +266,7 @@ pub(crate) fn rename_flags(connection: &Connection, renaming: &Renaming) -> Resu
     if last.as_ref() == Some(&renaming.id) {
         return Ok(());
     }
-    let renamed =
-        serde_json::to_string(&renaming.words).map_err(|error| StoreError::Unexpected { detail: error.to_string() })?;
+    let renamed = json(&renaming.words)?;
     let sql = "UPDATE marks SET flag = (SELECT value FROM json_each(?1) WHERE key = flag)
          WHERE flag IN (SELECT key FROM json_each(?1))";
     connection.prepare_cached(sql)?.execute([renamed])?;

@@ -32,11 +32,17 @@ export interface SavedView extends Omit<ListFilter, 'view' | 'q'> {
   name: string;
   view?: string | null;
 }
+export interface AutoLabel {
+  pattern: string;
+  label: string;
+}
 export interface Views {
   views: SavedView[];
   statuses: Status[];
   /** Of labels, by their whole names. */
   colours: Record<string, Colour>;
+  /** Labels that sessions get by what is said in them. */
+  auto_labels: AutoLabel[];
   labels: { name: string; sessions: number }[];
   /** Which ones these are; a change is refused when there are others by then. */
   version: string;
@@ -45,7 +51,7 @@ export interface Views {
 }
 const viewsQuery = { queryKey: ['views'], queryFn: () => api.get<Views>('views') };
 export const useViews = () => useQuery(viewsQuery);
-type ViewsChange = Partial<Pick<Views, 'views' | 'statuses' | 'colours'>> & { renamed?: Record<string, string> };
+type ViewsChange = Partial<Pick<Views, 'views' | 'statuses' | 'colours' | 'auto_labels'>> & { renamed?: Record<string, string> };
 /**
  * Keeps a change; the rest stays as it is. It is worked out when those before it are kept, so that two in quick
  * succession do not undo each other; and once more when another window was quicker. `renamed` leads from a
@@ -56,8 +62,8 @@ export const useKeepViews = () =>
     scope: { id: 'views' },
     mutationFn: async (change: (now: Views) => ViewsChange) => {
       const keep = (now: Views) => {
-        const { views, statuses, colours, version } = now;
-        return api.put<Views>('views', { views, statuses, colours, version, ...change(now) });
+        const { views, statuses, colours, auto_labels, version } = now;
+        return api.put<Views>('views', { views, statuses, colours, auto_labels, version, ...change(now) });
       };
       try {
         return await keep(await queries.ensureQueryData(viewsQuery));
@@ -197,6 +203,18 @@ const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 /** What was sent last and not answered, and under which id. */
 let unanswered: { words: string; input: string } | null = null;
 
+/** What is on its way, and whether the log has it before its answer came. */
+let sending: { input: string; heard: boolean } | null = null;
+/** Says `said` when words whose answer was lost turn out to be said. */
+export const arrived = new EventTarget();
+/** What the log has is answered: the same words once more are new words. */
+export function heard(input: string) {
+  if (sending?.input === input) sending.heard = true;
+  if (unanswered?.input !== input) return;
+  unanswered = null;
+  arrived.dispatchEvent(new Event('said'));
+}
+
 /**
  * Sends words under an id of our own. Whoever sends the same again, because no answer came, says it once:
  * the server knows the id.
@@ -206,9 +224,13 @@ export async function sendOnce<T>(path: string, body: Record<string, unknown>): 
   const letters = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => ID_LETTERS[byte % 32]).join('');
   const input = unanswered?.words === words ? unanswered.input : letters();
   unanswered = null;
+  const mine = { input, heard: false };
+  sending = mine;
   try {
     return await api.post<T>(path, { ...body, input });
   } catch (error) {
+    // In an open session it is seen that it was said, whatever became of the answer.
+    if (mine.heard) return undefined as T;
     if (!(error instanceof ApiError) || error.status === 0) unanswered = { words, input };
     throw error;
   }

@@ -10,15 +10,20 @@ import { cell, useCell } from '../shell/cell';
 import { notifyWaiting } from './notify';
 
 type Change = { session: SessionRow } | { removed: string } | { asks: number } | { online: boolean };
+/** Which tab is looked at: asked, and answered by it. */
+type Looking = { looking: 'who' | 'me' };
 const online = cell(true);
 /** So long the stream may be away before it is said. */
 const LOST_MS = 2_000;
+/** So long a tab that is looked at has to say so. */
+const ANSWER_MS = 1_000;
+const channel = new BroadcastChannel('weft-changes');
 let silence: ReturnType<typeof setTimeout> | undefined;
 
 function apply(change: Change, leading: boolean) {
   if ('session' in change) {
     sessionChanged(change.session);
-    if (leading) notifyWaiting(change.session);
+    if (leading) notifyWaiting(change.session, isInView);
   } else if ('removed' in change) sessionRemoved(change.removed);
   else if ('asks' in change) void queries.invalidateQueries({ queryKey: ['asks'] });
   else if (change.online) {
@@ -35,9 +40,24 @@ function apply(change: Change, leading: boolean) {
   }
 }
 
+/** The tab that listens is in the background; whether another one is not. */
+function isInView(): Promise<boolean> {
+  return new Promise((done) => {
+    const hear = ({ data }: MessageEvent<Change | Looking>) => 'looking' in data && data.looking === 'me' && done(true);
+    channel.addEventListener('message', hear);
+    window.setTimeout(() => {
+      channel.removeEventListener('message', hear);
+      done(false);
+    }, ANSWER_MS);
+    channel.postMessage({ looking: 'who' });
+  });
+}
+
 export function hearChanges(): void {
-  const channel = new BroadcastChannel('weft-changes');
-  channel.onmessage = (message: MessageEvent<Change>) => apply(message.data, false);
+  channel.onmessage = ({ data }: MessageEvent<Change | Looking>) => {
+    if (!('looking' in data)) apply(data, false);
+    else if (data.looking === 'who' && !document.hidden) channel.postMessage({ looking: 'me' });
+  };
   const tell = (change: Change) => {
     apply(change, true);
     channel.postMessage(change);

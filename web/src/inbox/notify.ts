@@ -15,7 +15,8 @@ export const notifications = {
   },
 };
 
-export function notifyWaiting(row: SessionRow) {
+/** `isInView` says whether another tab of Weft is looked at. */
+export function notifyWaiting(row: SessionRow, isInView: () => Promise<boolean>) {
   const key = `${row.id}:${row.asks_open}`;
   if (row.asks_open === 0) {
     for (const old of told) if (old.startsWith(row.id)) told.delete(old);
@@ -23,6 +24,14 @@ export function notifyWaiting(row: SessionRow) {
   }
   if (told.has(key) || !document.hidden || !notifications.wanted()) return;
   told.add(key);
+  void isInView().then((inView) => {
+    // It is told of later if it still waits when nobody looks any more.
+    if (inView) told.delete(key);
+    else notify(row);
+  });
+}
+
+function notify(row: SessionRow) {
   try {
     const notice = new Notification('Weft waits for you', { body: row.title ?? 'A session has a question.', tag: row.id });
     notice.onclick = () => {

@@ -1,12 +1,12 @@
 /**
- * Markdown as React elements. HTML in it is shown as the text that it is, so nothing that a model, a file
- * or a tool writes can become markup; links lead only to the web, to mail and within the page, images only
+ * Markdown as React elements. HTML in it is shown as the text that it is, but for what can be folded away, so nothing
+ * that a model, a file or a tool writes can become markup; links lead only to the web, to mail and within the page, images only
  * where they are data. A text is cut into blocks, and a block that did not change is not drawn again.
  */
 import { lexer, type Token, type Tokens } from 'marked';
 import { createElement, memo, useMemo, useRef, type ReactNode } from 'react';
 import { Cited } from '../research/cites';
-import { cutBlocks, LONGEST, unescapeHtml, type Cut } from './blocks';
+import { cutBlocks, folded, LONGEST, unescapeHtml, type Cut } from './blocks';
 import { CodeBlock } from './CodeBlock';
 import { Formula } from './Formula';
 
@@ -27,6 +27,8 @@ export const Markdown = memo(function Markdown({ text, streaming = false }: { te
 });
 
 const Block = memo(function Block({ raw, streaming }: { raw: string; streaming: boolean }) {
+  const fold = folded(raw);
+  if (fold) return <details className="folded"><summary>{fold.title}</summary>{cutBlocks(fold.inside).blocks.map((inner, index) => <Block key={index} raw={inner} streaming={streaming} />)}</details>;
   return <>{lexer(raw).map((token, index) => block(token, index, streaming))}</>;
 });
 

@@ -1,14 +1,17 @@
 /** Every event as a card, drawn a window at a time: filter, search, pause, clear, copy, export, and a way to the message and back. */
+import { useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useSearch } from '@tanstack/react-router';
 import { ChevronDown, ChevronRight, Download, Eraser, LocateFixed, Pause, Play } from 'lucide-react';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { api, explain } from '../api/client';
 import type { Live, Recorded } from '../api/events';
+import type { ContextParts } from '../api/types';
 import { CopyButton } from '../markdown/CodeBlock';
 import { Sentence } from '../markdown/inline';
 import type { Delta, SessionState, SessionStore } from '../session/store';
-import { counted } from '../session/words';
-import { cardOf, FAMILIES, matches, traceId, turnsOf, type Card, type Family } from './trace';
+import { counted, tokens } from '../session/words';
+import { cardOf, FAMILIES, matches, PROMPT_WORDS, traceId, turnsOf, type Card, type Family } from './trace';
 
 const cards = new WeakMap<Recorded, Card>();
 function card(event: Recorded): Card {
@@ -34,14 +37,18 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
     () => events.filter((event) => !off.has(card(event).family) && matches(card(event), event, words.trim(), traceId(id, turns.get(event.seq)))),
     [events, off, words, id, turns],
   );
-  const latest = useRef(shown);
-  latest.current = shown;
+  // What the model is told first is no event; its card stands before all of them.
+  const asked = words.trim().toLowerCase();
+  const hasPrompt = clearedTo === 0 && state.view?.from === 1 && known.length > 0 && !off.has('system') && asked.split(/\s+/).every((word) => PROMPT_WORDS.includes(word));
+  const lead = hasPrompt ? 1 : 0;
+  const latest = useRef({ shown, lead });
+  latest.current = { shown, lead };
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
-    count: shown.length,
+    count: shown.length + lead,
     getScrollElement: () => scroller.current,
     estimateSize: () => 52,
-    getItemKey: useCallback((index: number) => shown[index]?.seq ?? index, [shown]),
+    getItemKey: useCallback((index: number) => shown[index - lead]?.seq ?? 'prompt', [shown, lead]),
     anchorTo: 'end',
     followOnAppend: true,
     overscan: 10,
@@ -62,8 +69,8 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
       setHeld(null);
       setClearedTo((before) => (wanted <= before ? 0 : before));
       window.setTimeout(() => {
-        const index = latest.current.findLastIndex((event) => event.seq <= wanted);
-        if (index >= 0) virtual.scrollToIndex(index, { align: 'center' });
+        const index = latest.current.shown.findLastIndex((event) => event.seq <= wanted);
+        if (index >= 0) virtual.scrollToIndex(index + latest.current.lead, { align: 'center' });
       }, 30);
     });
     return () => {
@@ -71,6 +78,11 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
     };
   }, [wanted, store, virtual]);
 
+  const toggle = (seq: number) => {
+    const next = new Set(open);
+    if (!next.delete(seq)) next.add(seq);
+    setOpen(next);
+  };
   const older = clearedTo === 0 && state.view !== null && state.view.from > 1;
   // Who looks for something means all of the session, also what is not loaded yet.
   const looks = words.trim() !== '' || off.size > 0;
@@ -84,7 +96,7 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
       // Until it is drawn, what is shown is that of before.
       await new Promise((done) => window.setTimeout(done, 50));
     }
-    const blob = new Blob([latest.current.map((event) => JSON.stringify(event)).join('\n')], { type: 'application/x-ndjson' });
+    const blob = new Blob([latest.current.shown.map((event) => JSON.stringify(event)).join('\n')], { type: 'application/x-ndjson' });
     const link = document.createElement('a');
     link.href = URL.createObjectURL(blob);
     link.download = `weft-${id}.jsonl`;
@@ -118,21 +130,17 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
         {held ? <p className="meta">Paused; {state.events.length - held.length} new since.</p> : null}
         {clearedTo > 0 ? <p className="meta row"><span className="grow">Cleared up to #{clearedTo}; the log keeps everything.</span><button type="button" className="button small" onClick={() => setClearedTo(0)}>Show all</button></p> : null}
       </div>
-      <div ref={scroller} className="scroll" role={shown.length > 0 ? 'list' : undefined} aria-label="Trace" onScroll={() => {
+      <div ref={scroller} className="scroll" role={shown.length + lead > 0 ? 'list' : undefined} aria-label="Trace" onScroll={() => {
         if (older && (scroller.current?.scrollTop ?? 999) < 200) void store.older();
       }}>
-        {shown.length === 0 ? <p className="pad muted">{events.length === 0 ? (clearedTo > 0 ? 'Nothing new yet.' : 'Nothing has happened yet.') : older && looks && state.loadingOlder ? 'Loading earlier events…' : 'No event fits. Clear the search or show more kinds.'}</p> : null}
+        {shown.length + lead === 0 ? <p className="pad muted">{events.length === 0 ? (clearedTo > 0 ? 'Nothing new yet.' : 'Nothing has happened yet.') : older && looks && state.loadingOlder ? 'Loading earlier events…' : 'No event fits. Clear the search or show more kinds.'}</p> : null}
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {virtual.getVirtualItems().map((item) => {
-            const event = shown[item.index];
-            if (!event) return null;
+            const event = shown[item.index - lead];
+            if (!event && item.index >= lead) return null;
             return (
               <div key={item.key} ref={virtual.measureElement} data-index={item.index} role="listitem" className="placed" style={{ transform: `translateY(${item.start}px)` }}>
-                <TraceCard event={event} trace={traceId(id, turns.get(event.seq))} onTrace={setWords} open={open.has(event.seq)} wanted={event.seq === wanted} onJump={onJump} onToggle={() => {
-                  const next = new Set(open);
-                  if (!next.delete(event.seq)) next.add(event.seq);
-                  setOpen(next);
-                }} />
+                {event ? <TraceCard event={event} trace={traceId(id, turns.get(event.seq))} onTrace={setWords} open={open.has(event.seq)} wanted={event.seq === wanted} onJump={onJump} onToggle={() => toggle(event.seq)} /> : <PromptCard id={id} open={open.has(0)} onToggle={() => toggle(0)} />}
               </div>
             );
           })}
@@ -140,6 +148,35 @@ export function Trace({ id, state, store, onJump }: { id: string; state: Session
       </div>
       {state.deltas ? <Deltas deltas={state.deltas} /> : null}
     </>
+  );
+}
+
+/** What the model is told before the conversation. The log does not keep it: it is put together for each turn. */
+function PromptCard({ id, open, onToggle }: { id: string; open: boolean; onToggle: () => void }) {
+  const context = useQuery({ queryKey: ['context', id, 'prompt'], queryFn: () => api.get<ContextParts>(`sessions/${id}/context`), enabled: open });
+  // What was said is in the other cards.
+  const parts = context.data?.parts.flatMap(({ name, tokens: count, text }) => (text === undefined ? [] : [{ name, count, text }])) ?? [];
+  return (
+    <div className="trace-card tone-system">
+      <button type="button" className="fold" aria-expanded={open} onClick={onToggle}>
+        {open ? <ChevronDown /> : <ChevronRight />}
+        <span className="cut grow">System prompt</span>
+      </button>
+      {open ? (
+        <div className="trace-prompt">
+          <p className="meta">What the model is told before the conversation, as the next round would send it.</p>
+          {context.isPending ? <p className="meta" role="status">Loading…</p> : null}
+          {context.isError ? <p className="bad">{explain(context.error).message}</p> : null}
+          {parts.map((part) => (
+            <details key={part.name} className="part">
+              <summary><span className="grow cut">{part.name.charAt(0).toUpperCase() + part.name.slice(1)}</span><span className="meta">{tokens(part.count)} tokens</span></summary>
+              <pre className="output" tabIndex={0}>{part.text}</pre>
+            </details>
+          ))}
+          {parts.length > 0 ? <CopyButton text={parts.map((part) => part.text).join('\n\n')} label="Copy system prompt" /> : null}
+        </div>
+      ) : <p className="trace-text">What the model is told before the conversation</p>}
+    </div>
   );
 }
 
@@ -181,7 +218,7 @@ function TraceCard({ event, trace, onTrace, open, wanted, onToggle, onJump }: { 
         </button>
         <button type="button" className="icon-button" title="Show in the conversation" aria-label={`Show event ${seq} in the conversation`} onClick={() => onJump(seq)}><LocateFixed /></button>
       </div>
-      {text && !open ? <p className="trace-text">{text.slice(0, 160)}</p> : null}
+      {text && !open ? <p className="trace-text"><Sentence text={text.slice(0, 160)} /></p> : null}
       {open ? (
         <>
           <p className="trace-of meta">Trace <button type="button" className="link mono" title="Show only this trace" onClick={() => onTrace(trace)}>{trace}</button><CopyButton text={trace} label="Copy trace id" /></p>

@@ -6,6 +6,9 @@ import { answerWords, counted, dollars, duration, endSentence, failureSentence, 
 export type Family = 'you' | 'model' | 'tool' | 'ask' | 'system' | 'error';
 export const FAMILIES: Record<Family, string> = { you: 'You', model: 'Model', tool: 'Tools', ask: 'Asks', system: 'System', error: 'Errors' };
 
+/** What finds the card that is no event. */
+export const PROMPT_WORDS = 'system prompt instructions tools';
+
 export interface Card {
   seq: number;
   family: Family;
@@ -37,7 +40,7 @@ export function cardOf(event: Recorded): Card {
     case 'round_answered': {
       const spent = `${tokens(event.spent.usage.input)} in · ${tokens(event.spent.usage.output)} out · ${duration(event.spent.millis)}${event.spent.cost ? ` · ${dollars(event.spent.cost / 1e9)}` : ''}`;
       const said = event.parts.flatMap((part) => (part.type === 'text' || part.type === 'thinking' ? [part.text] : part.type === 'tool_call' ? [`→ ${part.name}`] : []));
-      return card('model', 'Answer', [spent, ...said].join('\n'));
+      return card('model', event.parts.some((part) => part.type === 'thinking') ? 'Reasoning and answer' : 'Answer', [spent, ...said].join('\n'));
     }
     case 'round_failed':
       return card('error', 'Model call failed', failureSentence(event.failure));

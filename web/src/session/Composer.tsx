@@ -6,7 +6,7 @@
 import { ArrowUp, BookOpenCheck, Paperclip, Square, X } from 'lucide-react';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { api, upload } from '../api/client';
-import { say } from '../api/queries';
+import { arrived, say } from '../api/queries';
 import type { InputPart } from '../api/types';
 import { keyWords } from '../shell/commands';
 import { toast } from '../shell/toast';
@@ -126,6 +126,21 @@ export function Composer({ id, view, running, onSent }: { id: string; view: View
   const isRecent = (lastRun?.seq ?? -1) >= (view.turns.at(-1)?.seq ?? 0);
   const asksDocuments = lastRun !== undefined && !running && (chosen ?? isRecent);
 
+  /** What was put back because no answer came. When it turns out that it was said, it need not be said again. */
+  const lost = useRef<{ words: string; keys: string[] } | null>(null);
+  const { remove } = attachments;
+  useEffect(() => {
+    const said = () => {
+      const back = lost.current;
+      lost.current = null;
+      if (!back) return;
+      setText((now) => (now.trim() === back.words ? '' : now));
+      back.keys.forEach(remove);
+    };
+    arrived.addEventListener('said', said);
+    return () => arrived.removeEventListener('said', said);
+  }, [remove]);
+
   useEffect(() => {
     if (text) localStorage.setItem(kept, text);
     else localStorage.removeItem(kept);
@@ -145,6 +160,7 @@ export function Composer({ id, view, running, onSent }: { id: string; view: View
     } else {
       attachments.putBack(taken);
       setText((now) => now || words);
+      if (!result.secret) lost.current = { words, keys: taken.map((file) => file.key) };
       if (result.secret) setSecret({ kind: result.secret.kind, delivery });
     }
   };

@@ -1,5 +1,5 @@
 /** How each row of a session looks. Rows read the fold and nothing else; what they do goes through `Doing`. */
-import { Ban, ChevronDown, ChevronRight, CircleAlert, FilePen, FileSearch, GitFork, Globe, Info, ListTodo, ListTree, Paperclip, Pause, Pencil, RotateCcw, Square, Terminal, Undo2, Wrench, X } from 'lucide-react';
+import { Ban, ChevronDown, ChevronRight, CircleAlert, CircleQuestionMark, FilePen, FileSearch, GitFork, Globe, Info, ListTodo, ListTree, Paperclip, Pause, Pencil, RotateCcw, Square, Terminal, Undo2, Wrench, X } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
 import { createContext, memo, useContext, useState, type ReactNode } from 'react';
 import { api } from '../api/client';
@@ -76,7 +76,7 @@ function AskHere({ row }: { row: Extract<Row, { type: 'ask' }> }) {
 }
 
 function SaidRow({ row }: { row: Extract<Row, { type: 'said' }> }) {
-  const { fork, edit, retry } = useDoing();
+  const { fork, edit, retry, trace } = useDoing();
   const { item, turn } = row;
   return (
     <div className="said">
@@ -85,6 +85,7 @@ function SaidRow({ row }: { row: Extract<Row, { type: 'said' }> }) {
         <button type="button" className="icon-button" title="Edit and try again in a fork" aria-label="Edit and try again in a fork" onClick={() => edit(turn, item)}><Pencil /></button>
         <button type="button" className="icon-button" title="Try again in a fork" aria-label="Try again in a fork" onClick={() => retry(turn, item)}><RotateCcw /></button>
         <button type="button" className="icon-button" title="Fork from here" aria-label="Fork from here" onClick={() => fork(turn.seq - 1, item.input)}><GitFork /></button>
+        <button type="button" className="icon-button" title="Show in trace" aria-label="Show this message in the trace" onClick={() => trace(item.heard || item.seq)}><ListTree /></button>
       </div>
       <div className="said-text">
         {item.steered ? <span className="meta">While it worked</span> : null}
@@ -154,6 +155,7 @@ function icon(call: Call): ReactNode {
   const display = call.output?.display?.type;
   if (display === 'todo') return <ListTodo />;
   if (display === 'diff' || call.access === 'write') return <FilePen />;
+  if (call.tool === 'ask_user') return <CircleQuestionMark />;
   if (call.tool.startsWith('mcp__')) return <Wrench />;
   if (/fetch|web/.test(call.tool)) return <Globe />;
   return call.access === 'read' ? <FileSearch /> : <Terminal />;
@@ -165,19 +167,21 @@ function CallRow({ row }: { row: Extract<Row, { type: 'call' }> }) {
   const display = call.output?.display;
   const shown = open ?? (display?.type === 'diff' && call.state === 'ok' && display.added + display.removed <= 24);
   const closed = call.ask && (call.ask.answer || call.ask.withdrawn);
+  // What was asked stays to be read; what was answered stands under it.
+  const asked = closed && call.ask && call.ask.ask.kind.type !== 'approval' ? call.ask.ask.question : null;
   return (
     <div className={`call${row.nested ? ' nested' : ''}`} data-state={call.state}>
       <button type="button" className="step fold" aria-expanded={shown} onClick={() => setOpen(!shown)}>
         <span className={call.state === 'running' ? 'state running' : 'state'} role="img" aria-label={STATES[call.state]} title={STATES[call.state]}>{icon(call)}</span>
         <span className="cut grow">
-          <Sentence text={call.summary || toolWords(call.tool)} />
+          <Sentence text={asked ?? (call.summary || toolWords(call.tool))} />
           {call.state === 'interrupted' ? <span className="muted"> · interrupted</span> : null}
           {call.state === 'planned' && !call.ask ? <span className="muted"> · not begun</span> : null}
         </span>
         {display?.type === 'diff' && !/[+−]\d/.test(call.summary) ? <Counts added={display.added} removed={display.removed} /> : null}
         <Took call={call} />
       </button>
-      {closed && call.ask ? <div className="step-note meta">{call.ask.answer ? answerWords(call.ask.answer.answer, call.ask.answer.by) : withdrawnWords(call.ask.withdrawn)}</div> : null}
+      {closed && call.ask ? <div className="step-note meta">{call.ask.answer ? answerWords(call.ask.answer.answer, call.ask.answer.by).replace(/^Rejected/, asked === null ? 'Rejected' : 'Declined') : withdrawnWords(call.ask.withdrawn)}</div> : null}
       {row.output && call.state === 'running' ? <pre className="output live" aria-label="Output so far" tabIndex={0}>{tail(row.output, 12)}</pre> : null}
       {!shown ? <Brief call={call} /> : <Whole call={call} />}
     </div>
@@ -207,7 +211,8 @@ function Brief({ call }: { call: Call }) {
   const output = call.output;
   if (!output) return null;
   if (output.display?.type === 'todo') return <Todo items={output.display.items} />;
-  const said = call.ask?.answer?.answer.type === 'reject';
+  // How it ended stands there already.
+  const said = call.ask?.answer?.answer.type === 'reject' || Boolean(call.ask?.withdrawn);
   const failed = call.state === 'failed' || call.state === 'invalid' || (call.state === 'denied' && !said);
   return (
     <>

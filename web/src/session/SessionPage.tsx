@@ -1,13 +1,14 @@
 /** One session: its header, its turns, what is queued, the composer, and the panel beside it. */
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { PanelRight, Redo2 } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { api } from '../api/client';
 import { queries, sessionChanged, usePatchSession } from '../api/queries';
-import type { InputPart, SessionRow } from '../api/types';
+import type { InputPart, SessionDetail, SessionRow } from '../api/types';
 import { useOnline } from '../inbox/changes';
 import { folderName } from '../inbox/groups';
 import { Panel } from '../panel/Panel';
+import { useAwake } from '../shell/awake';
 import { useCommands } from '../shell/commands';
 import { ListButton, Side } from '../shell/Shell';
 import { toast } from '../shell/toast';
@@ -50,6 +51,7 @@ function OpenSession({ id }: { id: string }) {
   const running = view ? isRunning(view) : false;
   const online = useOnline();
 
+  useAwake(running);
   useTitle(view ? (view.asks.length > 0 ? '● ' : '') + nameOfView(view) : '');
   useEffect(() => setTarget(at ?? null), [at]);
   useEffect(() => {
@@ -73,8 +75,7 @@ function OpenSession({ id }: { id: string }) {
     const now = store.get().view;
     try {
       const row = seq !== null && seq < 2 && now ? await api.post<SessionRow>('sessions', { workspace: now.workspace, agent: now.agent, model: now.model, mode: now.mode }) : await api.post<SessionRow>(`sessions/${id}/fork`, seq === null ? {} : { at: seq });
-      // What was said there waits in the fork; here it is to be said anew.
-      if (without) await api.remove(`sessions/${row.id}/queue/${without}`).catch(() => {});
+      if (seq !== null && seq >= 2) await forget(row.id, without);
       if (again) await api.post(`sessions/${row.id}/turns`, { content: again, delivery: 'follow_up', anyway: true });
       sessionChanged(row);
       await navigate({ to: '/s/$id', params: { id: row.id } });
@@ -143,6 +144,13 @@ function OpenSession({ id }: { id: string }) {
   );
 }
 
+/** What was said from `input` on, or at all, and had not been taken up where a copy ends, waits in it: here it is said anew, or not at all. */
+async function forget(id: string, input?: string) {
+  const { queue } = await api.get<SessionDetail>(`sessions/${id}`);
+  const first = input === undefined ? 0 : queue.findIndex((queued) => queued.input === input);
+  for (const queued of first < 0 ? [] : queue.slice(first)) await api.remove(`sessions/${id}/queue/${queued.input}`).catch(() => {});
+}
+
 /** Takes back the last turn's changes, or all that the session did to one file; or puts them in place again. */
 export async function undo(id: string, way: 'undo' | 'redo', force = false, file?: string) {
   try {
@@ -184,6 +192,7 @@ function SessionHeader({ id, view, panelOpen, onPanel }: { id: string; view: Vie
       ) : (
         <h1 className="cut grow"><button type="button" className="title-button cut" title="Rename" onClick={() => setEditing(true)}>{title}</button></h1>
       )}
+      {view?.origin ? <Link to="/s/$id" params={{ id: view.origin.parent }} search={view.origin.from === 'fork' ? { at: view.origin.seq } : {}} className="meta from" title="The session that it came from">{view.origin.from === 'fork' ? 'Fork' : 'Begun by another'}</Link> : null}
       {view ? <span className="meta header-meta cut">{[folderName(view.workspace), appOf(view)].filter(Boolean).join(' · ')}<span className="more"> · {modelName(view.model)} · {MODES[view.mode].name}</span></span> : null}
       {view ? <span className="meta" title={`${tokens(view.tokens)} tokens so far`}>{dollars(view.cost / 1e9)}</span> : null}
       {canRedo ? <button type="button" className="icon-button" title="Put the files back in place" aria-label="Redo file changes" onClick={() => void undo(id, 'redo')}><Redo2 /></button> : null}

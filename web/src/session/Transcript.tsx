@@ -134,6 +134,22 @@ export function Transcript({ store, state, open, target, found, sent, onReached 
     if (element.scrollTop < 600) void store.older();
   };
 
+  // The keyboard of a phone, or a box that grows, takes room from the end of what was in sight.
+  const follows = useRef(true);
+  follows.current = !away && !reading && target === null;
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    let height = element.clientHeight;
+    const observer = new ResizeObserver(() => {
+      const shrank = element.clientHeight < height;
+      height = element.clientHeight;
+      if (shrank && follows.current) virtual.scrollToEnd();
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [virtual]);
+
   const fresh = away && view !== null && view.seq > seen;
   const markedIndex = found !== null ? rows.findIndex((row) => row.key === found) : marked === null ? -1 : rowAt(rows, marked);
   return (

@@ -19,6 +19,8 @@ export interface Said {
   seq: number;
   at: number;
   input: InputId;
+  /** The event it came with, which may be long before the turn that took it up; 0 where the page has not seen it. */
+  heard: number;
   text: string;
   images: Image[];
   files: AttachedFile[];
@@ -95,6 +97,7 @@ export interface Turn {
   startedAt: number;
   endedAt: number | null;
   end: EndReason | null;
+  /** A copy up to here has this turn and nothing of the next. */
   lastSeq: number;
   items: Item[];
   cost: number;
@@ -106,6 +109,7 @@ export interface Turn {
 
 export interface Queued {
   input: InputId;
+  heard: number;
   text: string;
   images: Image[];
   files: AttachedFile[];
@@ -160,6 +164,7 @@ export interface Start {
   agent?: string;
   model?: string;
   mode?: Mode;
+  origin?: Origin | null;
   /** As of event `countedTo`, in billionths of a dollar and tokens. */
   cost?: number;
   tokens?: number;
@@ -184,11 +189,12 @@ export function begin(start: Start): SessionView & { countedTo: number } {
     agent: start.agent ?? '',
     model: start.model ?? '',
     mode: start.mode ?? 'ask',
-    origin: null,
+    origin: start.origin ?? null,
     turns: [],
     runs: [],
     queue: (start.queue ?? []).map((queued) => ({
       input: queued.input,
+      heard: 0,
       delivery: queued.delivery,
       text: queued.typed ?? textOf(queued.content),
       images: imagesOf(queued.content),
@@ -354,7 +360,7 @@ class Draft {
       if (!queued) continue;
       this.view.queue = this.view.queue.filter((waiting) => waiting.input !== input);
       this.add({
-        kind: 'said', key: `i${input}`, seq: event.seq, at: event.at, input, text: queued.text, images: queued.images, files: queued.files, steered,
+        kind: 'said', key: `i${input}`, seq: event.seq, at: event.at, input, heard: queued.heard, text: queued.text, images: queued.images, files: queued.files, steered,
       });
     }
   }
@@ -382,7 +388,8 @@ class Draft {
     this.view.runs = flowed(this.view.runs, event);
     this.fold(event);
     const turn = this.view.turns.length > 0 ? this.own(this.view.turns.length - 1) : undefined;
-    if (turn) turn.lastSeq = event.seq;
+    // What is said after a turn has ended is of the next one.
+    if (turn && (turn.endedAt === null || event.type !== 'input_received')) turn.lastSeq = event.seq;
   }
 
   private fold(event: Recorded) {
@@ -393,7 +400,7 @@ class Draft {
         view.agent = event.agent;
         view.model = event.model;
         view.mode = event.mode;
-        view.origin = event.origin ?? null;
+        view.origin = event.origin ?? view.origin;
         return;
       case 'title_set':
         view.title = event.title;
@@ -409,7 +416,7 @@ class Draft {
         return;
       case 'input_received': {
         const text = event.shorthand?.typed ?? textOf(event.content);
-        const queued: Queued = { input: event.input, text, images: imagesOf(event.content), files: filesOf(event.content), delivery: event.delivery };
+        const queued: Queued = { input: event.input, heard: event.seq, text, images: imagesOf(event.content), files: filesOf(event.content), delivery: event.delivery };
         view.queue = [...view.queue.filter((waiting) => waiting.input !== event.input), queued];
         return;
       }

@@ -63,8 +63,10 @@ export function rowsOf(view: SessionView, open: ReadonlySet<string>): Row[] {
   return rows;
 }
 
-/** The row that tells of this event: the last one that began by then, or the first there is. */
+/** The row that tells of this event: what was said with it, else the last one that began by then, or the first there is. */
 export function rowAt(rows: readonly Row[], seq: number): number {
+  const said = rows.findIndex((row) => row.type === 'said' && row.item.heard === seq);
+  if (said >= 0) return said;
   const index = rows.findLastIndex((row) => row.seq <= seq);
   return index < 0 && rows.length > 0 ? 0 : index;
 }

@@ -3,7 +3,8 @@
  * per frame. It holds no truth of its own: `view` is the fold, the rest is the state of the connection.
  */
 import { api, address, ApiError, explain } from '../api/client';
-import type { Live, Recorded } from '../api/events';
+import type { Live, Origin, Recorded } from '../api/events';
+import { heard } from '../api/queries';
 import { listen } from '../api/stream';
 import type { SessionDetail } from '../api/types';
 import { nameOf } from '../inbox/groups';
@@ -42,6 +43,9 @@ interface LogPage {
   end: number;
 }
 
+const originOf = ({ parent, forked_at: seq }: SessionDetail): Origin | null =>
+  parent === null ? null : seq === null ? { from: 'child', parent } : { from: 'fork', parent, seq };
+
 export class SessionStore {
   private state: SessionState = { view: null, connection: 'loading', error: null, loadingOlder: false, events: [], deltas: null };
   private watchers = new Set<() => void>();
@@ -79,9 +83,10 @@ export class SessionStore {
         from: page.events[0]?.seq ?? page.end + 1,
         // Where the beginning is not loaded, what the list shows is all that is known of it.
         title: detail.title ?? ((page.events[0]?.seq ?? 1) > 1 ? nameOf(detail) : null), workspace: detail.workspace, agent: detail.agent, model: detail.model, mode: detail.mode,
-        cost: Math.round(detail.cost_usd * 1e9), tokens: detail.tokens, countedTo: detail.seq, running: detail.turn !== null, asks: detail.asks, queue: detail.queue,
+        cost: Math.round(detail.cost_usd * 1e9), tokens: detail.tokens, countedTo: detail.seq, running: detail.turn !== null, asks: detail.asks, queue: detail.queue, origin: originOf(detail),
       };
       this.refold(page.events);
+      for (const event of page.events) if (event.type === 'input_received') heard(event.input);
       this.set({ connection: 'live', error: null });
       // A tab that was opened in the background listens when it is looked at.
       if (!document.hidden) this.follow();
@@ -171,6 +176,7 @@ export class SessionStore {
       const came = batch.flatMap((input) => ('live' in input ? [{ number: (this.heard += 1), at, live: input.live }] : []));
       if (came.length > 0) this.set({ deltas: [...this.state.deltas, ...came].slice(-DELTAS_KEPT) });
     }
+    for (const input of batch) if ('event' in input && input.event.type === 'input_received') heard(input.event.input);
     const fresh = batch.flatMap((input) => ('event' in input && input.event.seq > (this.state.view?.seq ?? 0) && input.event.seq <= view.seq ? [input.event] : []));
     this.set({ view, events: fresh.length ? [...this.state.events, ...fresh] : this.state.events });
     if (view.gap) this.follow();

@@ -1,7 +1,7 @@
-/** Agents and skills: which there are, and the person's own as files that are written here. */
+/** Agents and skills: which there are, each as its file has it, and the person's own as files that are written here. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { api, explain, isChanged } from '../api/client';
 import { Sentence } from '../markdown/inline';
 import { askYes } from '../shell/prompt';
@@ -55,6 +55,8 @@ export function Own({ what }: { what: Kind }) {
     setDraft(null);
     setOpen(null);
   };
+  /** One of others that is read here. */
+  const [shown, setShown] = useState<string | null>(null);
   return (
     <>
       <Section title={words.title} says={words.says}>
@@ -69,7 +71,9 @@ export function Own({ what }: { what: Kind }) {
                       <tbody>{list.map((thing) => (
                         <tr key={thing.name}>
                           <td><code>{thing.called || thing.name}</code></td><td>{thing.description}</td><td>{from(thing)}</td>
-                          <td>{thing.yours ? <button type="button" className="button small" aria-label={`Edit ${thing.name}`} disabled={open !== null} onClick={() => setOpen(thing.name)}>Edit</button> : null}</td>
+                          <td>{thing.yours
+                            ? <button type="button" className="button small" aria-label={`Edit ${thing.name}`} disabled={open !== null} onClick={() => setOpen(thing.name)}>Edit</button>
+                            : <button type="button" className="button small" aria-label={`Show ${thing.name}`} aria-expanded={shown === thing.name} onClick={() => setShown(shown === thing.name ? null : thing.name)}>Show</button>}</td>
                         </tr>
                       ))}</tbody>
                     </table>
@@ -82,8 +86,27 @@ export function Own({ what }: { what: Kind }) {
           }}
         </Page>
       </Section>
+      {shown === null ? null : <Reader key={shown} what={what} name={shown} onClose={() => setShown(null)} />}
       {open === null ? null : <Editor key={open} what={what} name={open} draft={draft} onDraft={setDraft} onClose={close} />}
     </>
+  );
+}
+
+/** What others wrote, to be read before it is used. */
+function Reader({ what, name, onClose }: { what: Kind; name: string; onClose: () => void }) {
+  const file = useQuery({ queryKey: [what, name, 'text'], queryFn: () => api.get<{ text: string; file: string }>(`${what}/${encodeURIComponent(name)}`) });
+  const place = useRef<HTMLDivElement>(null);
+  const isThere = file.data !== undefined;
+  useEffect(() => {
+    place.current?.scrollIntoView({ block: 'nearest' });
+  }, [isThere]);
+  return (
+    <div ref={place}>
+      <Section title={name} says={!file.data ? undefined : file.data.file ? <>It lies in <code>{file.data.file}</code> and is changed there.</> : 'It is built in.'}>
+        <Page query={file}>{(data) => <pre className="output tall" tabIndex={0} aria-label={`What ${name} says`}>{data.text}</pre>}</Page>
+        <div className="row"><button type="button" className="button" onClick={onClose}>Close</button></div>
+      </Section>
+    </div>
   );
 }
 

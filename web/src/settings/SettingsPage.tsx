@@ -6,6 +6,7 @@ import { api } from '../api/client';
 import { useVersion } from '../api/queries';
 import { notifications } from '../inbox/notify';
 import { Sentence } from '../markdown/inline';
+import { awake } from '../shell/awake';
 import { ShortcutTable } from '../shell/Shortcuts';
 import { useTitle } from '../shell/useTitle';
 import { Hooks } from './Hooks';
@@ -80,9 +81,11 @@ function Permissions() {
 
 function Notices() {
   const [on, setOn] = useState(notifications.wanted);
+  const [lit, setLit] = useState(awake.wanted);
   return (
-    <Section title="Notifications" says="A notice of your desktop when something waits for you and this page is not in view.">
+    <Section title="Notifications" says="A notice of your desktop when something waits for you and no page of Weft is in view.">
       <label className="row"><input type="checkbox" checked={on} onChange={(event) => void notifications.want(event.target.checked).then(setOn)} /> Tell me when something waits</label>
+      {awake.possible() ? <label className="row"><input type="checkbox" checked={lit} onChange={(event) => { awake.want(event.target.checked); setLit(event.target.checked); }} /> Keep the screen on while a session that I look at works</label> : null}
     </Section>
   );
 }

@@ -60,6 +60,17 @@ function OneSource({ source }: { source: Source }) {
   );
 }
 
+/** A command line as its words; what stands in quotes is one. */
+export const argumentsOf = (line: string): string[] =>
+  [...line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replace(/"([^"]*)"|'([^']*)'/g, (_, double?: string, single?: string) => double ?? single ?? ''));
+
+/** `NAME=value` or `Name: value`, one on each line. */
+export const pairsOf = (text: string): Record<string, string> =>
+  Object.fromEntries(text.split('\n').flatMap((line) => {
+    const found = /^\s*([^\s:=]+)\s*[:=]\s*(.*?)\s*$/.exec(line);
+    return found ? [[found[1] ?? '', found[2] ?? '']] : [];
+  }));
+
 function AddSource() {
   const client = useQueryClient();
   const [kind, setKind] = useState<'url' | 'api' | 'command'>('url');
@@ -75,11 +86,20 @@ function AddSource() {
         const element = event.currentTarget;
         const form = new FormData(element);
         const where = String(form.get('where') ?? '').trim();
-        add.mutate({ name: String(form.get('name') ?? '').trim(), ...(kind === 'command' ? { command: where.split(/\s+/) } : { [kind]: where }) }, { onSuccess: () => element.reset() });
+        const more = pairsOf(String(form.get('more') ?? ''));
+        add.mutate({ name: String(form.get('name') ?? '').trim(), ...(kind === 'command' ? { command: argumentsOf(where), env: more } : { [kind]: where, headers: more }) }, { onSuccess: () => element.reset() });
       }}>
         <label>Name<input className="field" name="name" required pattern="[a-z0-9_\-]+" title="Small letters, digits, - and _" placeholder="docs" /></label>
         <label>Kind<select className="field" value={kind} onChange={(event) => setKind(event.target.value as 'url' | 'api' | 'command')}><option value="url">MCP server at an address</option><option value="api">HTTP API at an address</option><option value="command">MCP server that is a program</option></select></label>
         <label>{kind === 'command' ? 'Command' : 'Address'}<input className="field mono" name="where" required placeholder={{ url: 'https://docs.example/mcp', api: 'https://api.example/v1', command: 'npx -y some-server' }[kind]} /></label>
+        <details>
+          <summary className="meta">{kind === 'command' ? 'Variables that it gets' : 'Headers, such as a key'}</summary>
+          <label>
+            <span className="hidden-text">{kind === 'command' ? 'Variables' : 'Headers'}</span>
+            <textarea className="field mono" name="more" rows={3} spellCheck={false} placeholder={kind === 'command' ? 'GITHUB_TOKEN=env:GITHUB_TOKEN' : 'Authorization: Bearer env:DOCS_TOKEN'} />
+            <span className="meta">One on each line. A key is not written here: <code>env:NAME</code> takes it from Weft’s environment, <code>vault:NAME</code> from what <code>weft sources secret NAME</code> keeps.</span>
+          </label>
+        </details>
         <button type="submit" className="button primary" disabled={add.isPending}>Add source</button>
       </form>
     </Section>

@@ -1,7 +1,7 @@
 /** The person's own order among sessions: what statuses there are, and how they and the labels look. */
 import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { useKeepViews, useViews } from '../api/queries';
+import { useKeepViews, useViews, type AutoLabel } from '../api/queries';
 import type { Colour, Status, StatusIconName } from '../api/types';
 import { labelTree } from '../inbox/groups';
 import { COLOURS, labelColour, sameColour, STATUS_ICONS, StatusMark, tint } from '../inbox/statuses';
@@ -18,6 +18,9 @@ export function Statuses() {
       </Section>
       <Section title="Colours of labels" says="A label without a colour has that of the label above it.">
         <Page query={views}>{(data) => <LabelRows labels={data.labels} colours={data.colours} />}</Page>
+      </Section>
+      <Section title="Labels by what is said" says={<>A session gets a label when something is said in it here or over Weft’s own API, not in the terminal. <code>*</code> stands for anything in between, as in <code>fix*test</code>; capitals make no difference.</>}>
+        <Page query={views}>{(data) => <AutoLabels rules={data.auto_labels} />}</Page>
       </Section>
     </>
   );
@@ -82,6 +85,36 @@ function Typed({ value, label, longest, onDone }: { value: string; label: string
     if (next !== undefined && next !== value) onDone(next);
   };
   return <input className="field" aria-label={label} value={text ?? value} maxLength={longest} onChange={(event) => setText(event.target.value)} onBlur={done} onKeyDown={(event) => event.key === 'Enter' && event.currentTarget.blur()} />;
+}
+
+function AutoLabels({ rules }: { rules: readonly AutoLabel[] }) {
+  const keep = useKeepViews();
+  const same = (one: AutoLabel, other: AutoLabel) => one.pattern === other.pattern && one.label === other.label;
+  return (
+    <>
+      {rules.length > 0 ? (
+        <ul className="status-rows" aria-label="Labels by what is said">
+          {rules.map((rule) => (
+            <li key={`${rule.pattern}\0${rule.label}`} className="label-row">
+              <span className="grow cut"><code>{rule.pattern}</code> gives {rule.label}</span>
+              <button type="button" className="icon-button" aria-label={`Remove ${rule.pattern}`} title="Remove; sessions keep the label" onClick={() => keep.mutate((now) => ({ auto_labels: now.auto_labels.filter((other) => !same(other, rule)) }))}><Trash2 /></button>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      <form className="row wrap" onSubmit={(event) => {
+        event.preventDefault();
+        const element = event.currentTarget;
+        const form = new FormData(element);
+        const rule = { pattern: String(form.get('pattern') ?? '').trim(), label: String(form.get('label') ?? '').trim() };
+        keep.mutate((now) => ({ auto_labels: [...now.auto_labels.filter((other) => !same(other, rule)), rule] }), { onSuccess: () => element.reset() });
+      }}>
+        <input className="field grow" name="pattern" required maxLength={200} aria-label="What is said" placeholder="invoice" />
+        <input className="field grow" name="label" required maxLength={60} aria-label="Label for it" placeholder="work/money" />
+        <button type="submit" className="button small" disabled={keep.isPending}><Plus /> Add</button>
+      </form>
+    </>
+  );
 }
 
 const OWN = 'own';

@@ -28,6 +28,12 @@ pub struct PlaceQuery {
     workspace: Option<String>,
 }
 
+impl PlaceQuery {
+    pub fn workspace(&self) -> Option<&str> {
+        self.workspace.as_deref()
+    }
+}
+
 #[derive(Serialize, ToSchema)]
 pub struct WorkspaceList {
     workspaces: Vec<WorkspaceView>,
@@ -95,7 +101,7 @@ fn problem_view(problem: skills::Problem) -> ProblemView {
 /// Agents that can be worked with
 #[utoipa::path(get, path = "/agents", params(PlaceQuery), responses((status = 200, body = AgentList)), tag = "catalog")]
 pub async fn agents(State(desk): State<SharedDesk>, Query(place): Query<PlaceQuery>) -> Answer<Json<AgentList>> {
-    let (home, workspace) = (desk.home.clone(), desk.folder(place.workspace.as_deref())?);
+    let (home, workspace) = (desk.home.clone(), desk.folder(place.workspace())?);
     let (agents, problems) = blocking(move || Agent::all(&home, &workspace)).await?;
     let view = |agent: Agent| AgentView {
         called: if agent.name == DEFAULT { String::new() } else { format!("@{}", agent.name) },
@@ -133,7 +139,7 @@ pub struct SkillView {
 /// Skills that can be called
 #[utoipa::path(get, path = "/skills", params(PlaceQuery), responses((status = 200, body = SkillList)), tag = "catalog")]
 pub async fn skills(State(desk): State<SharedDesk>, Query(place): Query<PlaceQuery>) -> Answer<Json<SkillList>> {
-    let (home, workspace) = (desk.home.clone(), desk.folder(place.workspace.as_deref())?);
+    let (home, workspace) = (desk.home.clone(), desk.folder(place.workspace())?);
     let Skills { found, problems } = blocking(move || Skills::find(&home, &workspace)).await?;
     let own = desk.home.config.join("skills");
     let view = |skill: skills::Skill| SkillView {
@@ -169,7 +175,7 @@ pub struct CommandView {
 /// What can be called by name in what is said
 #[utoipa::path(get, path = "/commands", params(PlaceQuery), responses((status = 200, body = CommandList)), tag = "catalog")]
 pub async fn commands(State(desk): State<SharedDesk>, Query(place): Query<PlaceQuery>) -> Answer<Json<CommandList>> {
-    let (engine, workspace) = (desk.engine.clone(), desk.folder(place.workspace.as_deref())?);
+    let (engine, workspace) = (desk.engine.clone(), desk.folder(place.workspace())?);
     let (here, at) = (desk.workspace.clone(), workspace.clone());
     let found = blocking(move || engine.callables(&workspace)).await?;
     let named = desk.named_sources(at == here).await;

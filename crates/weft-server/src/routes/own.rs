@@ -1,16 +1,22 @@
-//! A person's own agents and skills: read, written, put away.
+//! Agents and skills as they are written: any that can be used here is read, a person's own are written and put away.
+
+use std::io::ErrorKind;
+use std::path::{Path as FilePath, PathBuf};
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use weft_engine::agent::Agent;
 use weft_engine::own::{Kind, Own, OwnError};
+use weft_engine::skills::Skills;
 use weft_store::audit::Category;
 
+use super::catalog::PlaceQuery;
 use super::{blocking, to_the_end};
 use crate::desk::{Desk, SharedDesk};
-use crate::extract::{Body, Path};
+use crate::extract::{Body, Path, Query};
 use crate::problem::{Answer, Problem, sentence};
 use crate::version;
 
@@ -19,8 +25,10 @@ pub struct OwnText {
     name: String,
     /// The whole file: front matter between `---` lines, then the instructions.
     text: String,
-    /// Where it lies.
+    /// Where it lies; empty for what is built in.
     file: String,
+    /// It is your own and can be changed here.
+    yours: bool,
     /// Which text this is; whoever replaces it can say which one they had read.
     version: String,
 }
@@ -46,10 +54,14 @@ pub struct PutAway {
     place: String,
 }
 
-/// An agent of your own, as it is written
-#[utoipa::path(get, path = "/agents/{name}", params(("name" = String, Path)), responses((status = 200, body = OwnText)), tag = "catalog")]
-pub async fn agent(State(desk): State<SharedDesk>, Path(name): Path<String>) -> Answer<Json<OwnText>> {
-    show(desk, Kind::Agent, name).await
+/// An agent that can be worked with, as it is written
+#[utoipa::path(get, path = "/agents/{name}", params(("name" = String, Path), PlaceQuery), responses((status = 200, body = OwnText)), tag = "catalog")]
+pub async fn agent(
+    State(desk): State<SharedDesk>,
+    Path(name): Path<String>,
+    Query(place): Query<PlaceQuery>,
+) -> Answer<Json<OwnText>> {
+    show(desk, Kind::Agent, name, &place).await
 }
 
 /// Write an agent of your own
@@ -74,10 +86,14 @@ pub async fn remove_agent(
     remove(desk, Kind::Agent, name, read).await
 }
 
-/// A skill of your own, as it is written
-#[utoipa::path(get, path = "/skills/{name}", params(("name" = String, Path)), responses((status = 200, body = OwnText)), tag = "catalog")]
-pub async fn skill(State(desk): State<SharedDesk>, Path(name): Path<String>) -> Answer<Json<OwnText>> {
-    show(desk, Kind::Skill, name).await
+/// A skill that can be worked with, as it is written
+#[utoipa::path(get, path = "/skills/{name}", params(("name" = String, Path), PlaceQuery), responses((status = 200, body = OwnText)), tag = "catalog")]
+pub async fn skill(
+    State(desk): State<SharedDesk>,
+    Path(name): Path<String>,
+    Query(place): Query<PlaceQuery>,
+) -> Answer<Json<OwnText>> {
+    show(desk, Kind::Skill, name, &place).await
 }
 
 /// Write a skill of your own
@@ -102,13 +118,41 @@ pub async fn remove_skill(
     remove(desk, Kind::Skill, name, read).await
 }
 
-async fn show(desk: SharedDesk, kind: Kind, name: String) -> Answer<Json<OwnText>> {
+/// The person's own comes first, as everywhere.
+async fn show(desk: SharedDesk, kind: Kind, name: String, place: &PlaceQuery) -> Answer<Json<OwnText>> {
+    let workspace = desk.folder(place.workspace())?;
     blocking(move || {
-        let own = Own::named(kind, &name, &desk.home).map_err(|_| missing(kind))?;
-        let text = own.text().map_err(problem)?;
-        Ok(Json(OwnText { file: own.file().display().to_string(), version: version::of(&text), text, name }))
+        if let Ok(own) = Own::named(kind, &name, &desk.home)
+            && own.exists()
+        {
+            return Ok(Json(own_text(&own, name, own.text().map_err(problem)?)));
+        }
+        let (text, file) = found(kind, &name, &desk, &workspace)
+            .map_err(|_| Problem::missing(format!("There is no such {} here.", kind.word())))?;
+        let file = file.map_or_else(String::new, |file| file.display().to_string());
+        Ok(Json(OwnText { file, yours: false, version: version::of(&text), text, name }))
     })
     .await?
+}
+
+fn own_text(own: &Own, name: String, text: String) -> OwnText {
+    OwnText { file: own.file().display().to_string(), yours: true, version: version::of(&text), text, name }
+}
+
+/// Of those that are listed only: a name never leads anywhere else.
+fn found(kind: Kind, name: &str, desk: &Desk, workspace: &FilePath) -> std::io::Result<(String, Option<PathBuf>)> {
+    match kind {
+        Kind::Agent => {
+            let (agents, _) = Agent::all(&desk.home, workspace);
+            let agent = agents.iter().find(|agent| agent.name == name).ok_or(ErrorKind::NotFound)?;
+            Agent::written(&agent.name, &desk.home, workspace)
+        }
+        Kind::Skill => {
+            let skills = Skills::find(&desk.home, workspace);
+            let skill = skills.get(name).ok_or(ErrorKind::NotFound)?;
+            Ok((skill.written(workspace)?, (!skill.bundled).then(|| skill.folder.join("SKILL.md"))))
+        }
+    }
 }
 
 async fn keep(desk: SharedDesk, kind: Kind, name: String, given: OwnTextIn) -> Answer<Json<OwnText>> {
@@ -129,8 +173,7 @@ fn replace(desk: &Desk, kind: Kind, name: String, given: OwnTextIn) -> Answer<Js
     version::Read::of(given.version).check("The instructions", || now(&own))?;
     own.keep(&given.text).map_err(problem)?;
     desk.note_change(Category::Config, "catalog.written", "write", &format!("{} {name}", kind.word()));
-    let version = version::of(&given.text);
-    Ok(Json(OwnText { file: own.file().display().to_string(), version, text: given.text, name }))
+    Ok(Json(own_text(&own, name, given.text)))
 }
 
 async fn remove(

@@ -10,7 +10,7 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
-use weft_core::Cost;
+use weft_core::{Cost, UserPart};
 use weft_engine::flow::NewRun;
 use weft_research::{CorpusError, FLOW, export};
 
@@ -236,6 +236,7 @@ pub async fn start(
     }
     settings.extend(body.depth.map(|depth| ("depth".to_owned(), json!(depth))));
     settings.extend(body.web.map(|web| ("web".to_owned(), json!(web))));
+    let labels = desk.labels_for(&[UserPart::text(body.question.clone())]).await;
     let new = NewRun {
         flow,
         question: body.question,
@@ -245,7 +246,7 @@ pub async fn start(
         afresh: body.afresh,
     };
     desk.engine.start_flow(session, new).await?;
-    desk.take_up(session).await;
+    desk.take_up(session, labels).await;
     let run = desk.engine.state(session)?.run.map_or(1, |run| run.number);
     Ok((StatusCode::ACCEPTED, Json(Begun { session: session.to_string(), run })))
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use weft_core::{InputId, ModelName, SessionId, State as SessionState};
 use weft_engine::NewSession;
-use weft_store::{MarkChange, MarkedFilter, Store, StoreError, View};
+use weft_store::{MOST_LABELS, MarkChange, MarkedFilter, Store, StoreError, View};
 
 use super::turns::{PartIn, Said, content_of};
 use super::{blocking, to_the_end};
@@ -24,7 +24,6 @@ use crate::rows::{ModeWord, SessionView, StatusWord, read_cursor, write_cursor};
 const USUAL_PAGE: usize = 100;
 const LARGEST_PAGE: usize = 500;
 const LONGEST_TITLE: usize = 200;
-const MOST_LABELS: usize = 32;
 const LONGEST_LABEL: usize = 60;
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -233,7 +232,12 @@ pub async fn create(
 
 impl Desk {
     /// A new session, with its first words where there are any.
-    async fn begin_session(&self, new: NewSession, said: Said, input: Option<InputId>) -> Answer<SessionId> {
+    async fn begin_session(
+        self: &SharedDesk,
+        new: NewSession,
+        said: Said,
+        input: Option<InputId>,
+    ) -> Answer<SessionId> {
         let session = self.engine.create(new)?;
         if said.content.is_empty() {
             return Ok(session);
@@ -446,7 +450,7 @@ pub async fn change(
     Ok(Json(desk.view(session)?))
 }
 
-fn checked_labels(labels: Vec<String>) -> Answer<Vec<String>> {
+pub(super) fn checked_labels(labels: Vec<String>) -> Answer<Vec<String>> {
     let mut kept: Vec<String> = Vec::new();
     for label in labels {
         let label = label.trim().to_owned();

@@ -9,9 +9,10 @@ use weft_core::event::Delivery;
 use weft_core::{InputId, SessionId, UserPart, secret};
 use weft_store::MarkChange;
 
-use super::to_the_end;
+use super::{blocking, to_the_end};
 use crate::desk::{Desk, SharedDesk};
 use crate::extract::{Body, Names, OptionalBody, Path, Session, named};
+use crate::labelling;
 use crate::problem::{Answer, Problem};
 use crate::rows::SessionView;
 use crate::uploads;
@@ -128,7 +129,13 @@ pub async fn say(
 
 impl Desk {
     /// Says something in a session, under this id. Durable when this returns.
-    pub async fn say(&self, session: SessionId, input: InputId, said: Said, delivery: Delivery) -> Answer<()> {
+    pub async fn say(
+        self: &SharedDesk,
+        session: SessionId,
+        input: InputId,
+        said: Said,
+        delivery: Delivery,
+    ) -> Answer<()> {
         let Said { mut content, anyway, redact } = said;
         let is_empty = |part: &UserPart| matches!(part, UserPart::Text { text } if text.trim().is_empty());
         if content.iter().all(is_empty) {
@@ -141,15 +148,23 @@ impl Desk {
                 }
             }
         }
+        let labels = self.labels_for(&content).await;
         self.engine.say_as(input, session, content, delivery, anyway).await?;
-        self.take_up(session).await;
+        self.take_up(session, labels).await;
         Ok(())
+    }
+
+    /// The labels that a session gets by what is said in it. Without them it is said all the same.
+    pub async fn labels_for(self: &SharedDesk, content: &[UserPart]) -> Vec<String> {
+        let desk = SharedDesk::clone(self);
+        let rules = blocking(move || desk.auto_labels()).await.unwrap_or_default();
+        labelling::of(content, &rules)
     }
 
     /// This server goes on with what was begun in a session, and whoever began it has read what was there.
     /// Without the marks the session is as it was.
-    pub async fn take_up(&self, session: SessionId) {
-        let change = MarkChange { read: Some(true), served: Some(true), ..MarkChange::default() };
+    pub async fn take_up(&self, session: SessionId, add_labels: Vec<String>) {
+        let change = MarkChange { read: Some(true), served: Some(true), add_labels, ..MarkChange::default() };
         let _ = self.engine.store().mark(session, change).await;
     }
 }

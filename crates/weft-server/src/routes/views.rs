@@ -8,12 +8,13 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::sessions::bad_expression;
+use super::sessions::{bad_expression, checked_labels};
 use super::views_file::Kept;
 use super::{blocking, to_the_end};
 use crate::desk::{Desk, SharedDesk};
 use crate::expression::Expression;
 use crate::extract::Body;
+use crate::labelling::AutoLabel;
 use crate::problem::{Answer, Problem};
 use crate::statuses::{Colour, Status};
 use crate::version;
@@ -23,6 +24,8 @@ const MOST_STATUSES: usize = 50;
 const LONGEST_NAME: usize = 60;
 const LONGEST_WORD: usize = 4_096;
 const MOST_COLOURS: usize = 1_000;
+const MOST_AUTO_LABELS: usize = 100;
+const LONGEST_PATTERN: usize = 200;
 
 /// A way to look at the list, under a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -53,6 +56,10 @@ pub struct ViewsIn {
     /// The colours of labels, by their whole names. A label without one has that of the next above it.
     #[serde(default)]
     colours: BTreeMap<String, Colour>,
+    /// Labels that sessions get by what is said in them.
+    #[serde(default)]
+    #[schema(max_items = 100)]
+    auto_labels: Vec<AutoLabel>,
     /// Statuses that have another name now, from old to new: sessions and views that have the old one get the
     /// new one.
     #[serde(default)]
@@ -69,6 +76,8 @@ pub struct ViewsOut {
     statuses: Vec<Status>,
     /// The colours of labels, by their whole names.
     colours: BTreeMap<String, Colour>,
+    /// Labels that sessions get by what is said in them.
+    auto_labels: Vec<AutoLabel>,
     /// All labels that sessions in sight carry.
     labels: Vec<LabelView>,
     /// Which views, statuses and colours these are; whoever replaces them can say which ones they had read.
@@ -96,6 +105,10 @@ pub async fn show(State(desk): State<SharedDesk>) -> Answer<Json<ViewsOut>> {
 /// renamed statuses together with the views, also if Weft ends in between.
 #[utoipa::path(put, path = "/views", request_body = ViewsIn, responses((status = 200, body = ViewsOut)), tag = "sessions")]
 pub async fn keep(State(desk): State<SharedDesk>, Body(mut given): Body<ViewsIn>) -> Answer<Json<ViewsOut>> {
+    for rule in &mut given.auto_labels {
+        // As a label that a person gives.
+        rule.label = rule.label.trim().to_owned();
+    }
     for view in &mut given.views {
         if let Some(new) = view.flag.as_ref().and_then(|flag| given.renamed.get(flag)) {
             view.flag = Some(new.clone());
@@ -108,11 +121,11 @@ pub async fn keep(State(desk): State<SharedDesk>, Body(mut given): Body<ViewsIn>
     to_the_end(async move {
         let _replacing = desk.replacing.lock().await;
         desk.finish_renaming().await?;
-        let ViewsIn { views, statuses, colours, renamed, version: read } = given;
+        let ViewsIn { views, statuses, colours, auto_labels, renamed, version: read } = given;
         let reader = SharedDesk::clone(&desk);
         let now = blocking(move || reader.kept_views().0.version()).await?;
         version::Read::of(read).check("The views and statuses", || now)?;
-        desk.replace_views(Kept { views, statuses, colours, renaming: None }, renamed).await?;
+        desk.replace_views(Kept { views, statuses, colours, auto_labels, renaming: None }, renamed).await?;
         let reader = SharedDesk::clone(&desk);
         blocking(move || reader.views()).await?.map(Json)
     })
@@ -177,7 +190,17 @@ fn check_looks(given: &ViewsIn) -> Answer<()> {
     if given.colours.len() > MOST_COLOURS || !given.colours.keys().all(is_label) {
         return Err(Problem::bad("There are too many colours, or one is for a label that cannot be."));
     }
-    Ok(())
+    check_auto_labels(&given.auto_labels)
+}
+
+fn check_auto_labels(rules: &[AutoLabel]) -> Answer<()> {
+    if rules.len() > MOST_AUTO_LABELS {
+        return Err(Problem::bad(format!("There can be {MOST_AUTO_LABELS} labels by what is said.")));
+    }
+    if !rules.iter().all(|rule| rule.is_one() && rule.pattern.chars().count() <= LONGEST_PATTERN) {
+        return Err(Problem::bad(format!("What is looked for has 1 to {LONGEST_PATTERN} letters besides `*`.")));
+    }
+    rules.iter().try_for_each(|rule| checked_labels(vec![rule.label.clone()]).map(drop))
 }
 
 impl Desk {
@@ -186,7 +209,7 @@ impl Desk {
         let version = kept.version();
         let labels = self.engine.store().labels()?;
         let labels = labels.into_iter().map(|(name, sessions)| LabelView { name, sessions }).collect();
-        let Kept { views, statuses, colours, .. } = kept;
-        Ok(ViewsOut { views, statuses, colours, labels, version, notice })
+        let Kept { views, statuses, colours, auto_labels, .. } = kept;
+        Ok(ViewsOut { views, statuses, colours, auto_labels, labels, version, notice })
     }
 }

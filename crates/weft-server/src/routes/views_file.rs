@@ -15,6 +15,7 @@ use weft_store::Renaming;
 use super::blocking;
 use super::views::SavedView;
 use crate::desk::{Desk, SharedDesk};
+use crate::labelling::AutoLabel;
 use crate::problem::{Answer, Problem};
 use crate::statuses::{self, Category, Colour, Status, Stored};
 use crate::version;
@@ -25,6 +26,8 @@ pub struct Kept {
     pub views: Vec<SavedView>,
     pub statuses: Vec<Status>,
     pub colours: BTreeMap<String, Colour>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub auto_labels: Vec<AutoLabel>,
     /// A renaming of which it is not known whether the sessions had it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renaming: Option<Begun>,
@@ -45,25 +48,33 @@ struct StoredViews {
     #[serde(default)]
     colours: BTreeMap<String, Colour>,
     #[serde(default)]
+    auto_labels: Vec<AutoLabel>,
+    #[serde(default)]
     renaming: Option<Begun>,
 }
 
 impl Kept {
     /// What there is before anything was saved.
     fn usual() -> Self {
-        Self { views: Vec::new(), statuses: statuses::usual(), colours: BTreeMap::new(), renaming: None }
+        Self {
+            views: Vec::new(),
+            statuses: statuses::usual(),
+            colours: BTreeMap::new(),
+            auto_labels: Vec::new(),
+            renaming: None,
+        }
     }
 
     /// Of what a person sees of it.
     pub fn version(&self) -> String {
-        version::of(&(&self.views, &self.statuses, &self.colours))
+        version::of(&(&self.views, &self.statuses, &self.colours, &self.auto_labels))
     }
 }
 
 impl From<StoredViews> for Kept {
     fn from(stored: StoredViews) -> Self {
-        let StoredViews { views, statuses, colours, renaming } = stored;
-        Self { views, statuses: statuses.into_iter().map(Status::from).collect(), colours, renaming }
+        let StoredViews { views, statuses, colours, auto_labels, renaming } = stored;
+        Self { views, statuses: statuses.into_iter().map(Status::from).collect(), colours, auto_labels, renaming }
     }
 }
 
@@ -145,6 +156,11 @@ impl Desk {
             let aside = self.views_file().with_extension(format!("damaged-{}.json", self.engine.clock().now().0));
             let _ = std::fs::rename(self.views_file(), aside);
         }
+    }
+
+    /// The labels that sessions get by what is said in them.
+    pub(super) fn auto_labels(&self) -> Vec<AutoLabel> {
+        self.kept_views().0.auto_labels
     }
 
     /// The statuses that mean there is nothing left to do.

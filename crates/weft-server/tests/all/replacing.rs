@@ -106,3 +106,58 @@ async fn own_texts_and_hooks_that_changed_after_they_were_read_are_not_overwritt
     let two = json!({ "permissions.allow": [], "permissions.deny": [] });
     assert!(patch(read, two).await.text.contains("one at a time"));
 }
+
+#[tokio::test]
+async fn labels_by_what_is_said_are_checked_and_kept_with_the_views() {
+    let world = World::saying("hi").await;
+    let keep = |rules: Value| {
+        let body = json!({ "views": [], "statuses": [], "auto_labels": rules });
+        world.call("PUT", "views", body)
+    };
+    let rule = |pattern: &str, label: &str| json!([{ "pattern": pattern, "label": label }]);
+    for wrong in [rule("", "x"), rule(" ** ", "x"), rule("a", ""), rule("a", "two\nlines"), rule(&"a".repeat(201), "x")]
+    {
+        assert_eq!(keep(wrong.clone()).await.status, 400, "{wrong}");
+    }
+    let before = world.get("views").await.expect(200)["version"].clone();
+    let kept = keep(rule("invoice", " money ")).await.expect(200);
+    assert_eq!(kept["auto_labels"][0]["label"], "money");
+    assert_ne!(kept["version"], before, "who read the old ones is told");
+    let say = |words: &str| world.post("sessions", json!({ "content": [{ "type": "text", "text": words }] }));
+    let session = say("The INVOICE is here").await.expect(201);
+    let id = session["id"].as_str().unwrap();
+    assert_eq!(world.get(&format!("sessions/{id}")).await.json()["labels"], json!(["money"]));
+    // More than a session can carry are left out.
+    let many: Vec<String> = (0..32).map(|number| format!("label {number}")).collect();
+    world.call("PATCH", &format!("sessions/{id}"), json!({ "labels": many })).await.expect(200);
+    world
+        .post(&format!("sessions/{id}/turns"), json!({ "content": [{ "type": "text", "text": "invoice" }] }))
+        .await
+        .expect(202);
+    assert_eq!(world.get(&format!("sessions/{id}")).await.json()["labels"], json!(many));
+}
+
+#[tokio::test]
+async fn agents_and_skills_of_a_project_are_shown_as_they_are_written_and_changed_elsewhere() {
+    let world = World::saying("hello").await;
+    for (place, text) in [("agents/gardener/AGENT.md", "Water them.\n"), ("skills/pruning/SKILL.md", "Cut it.\n")] {
+        let file = world.folder.path().join(".weft").join(place);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, format!("---\ndescription: Of the project\n---\n{text}")).unwrap();
+    }
+    let agent = world.get("agents/gardener").await.expect(200);
+    assert_eq!(agent["yours"], false);
+    assert!(agent["text"].as_str().unwrap().ends_with("---\nWater them.\n"), "{agent}");
+    assert!(agent["file"].as_str().unwrap().ends_with("/.weft/agents/gardener/AGENT.md"));
+    assert_eq!(world.get("skills/pruning").await.expect(200)["yours"], false);
+    let own = world.get("agents/weft").await.expect(200);
+    assert_eq!((&own["file"], &own["yours"]), (&json!(""), &json!(false)), "built in");
+    for wrong in ["agents/nobody", "agents/..%2F..%2Fsecret", "skills/..", "skills/gardener"] {
+        assert_eq!(world.get(wrong).await.status, 404, "{wrong}");
+    }
+    // One's own comes first, and only one's own is put away.
+    assert_eq!(world.call("DELETE", "agents/gardener", json!(null)).await.status, 404);
+    let mine = json!({ "text": "---\ndescription: Mine\n---\nMine.\n", "new": true });
+    world.call("PUT", "agents/gardener", mine).await.expect(200);
+    assert_eq!(world.get("agents/gardener").await.expect(200)["yours"], true);
+}
