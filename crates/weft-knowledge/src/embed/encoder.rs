@@ -1,5 +1,6 @@
 //! A small encoder of the MiniLM kind (all-MiniLM-L6-v2): better at meaning than the static model and
-//! a thousand times as slow. The vector of a text is the mean over its tokens after six layers.
+//! a thousand times as slow. The vector of a text is the mean over its tokens after six layers; a long text is
+//! read in several parts, so that its end counts as much as its beginning.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,8 +16,10 @@ use super::wordpiece::WordPieces;
 use super::{EmbedError, Embedder, normalise};
 use crate::vector::map_whole;
 
-/// What the model was trained to read at once; the rest of a text is not looked at.
-const MOST_TOKENS: usize = 256;
+/// What the model was trained to read at once. More of a text is read in parts of about the same length.
+const WINDOW: usize = 128;
+/// What is behind so many is not looked at: no chunk is as long.
+const MOST_TOKENS: usize = 2048;
 const LAYERS: usize = 6;
 
 pub struct Shape {
@@ -103,17 +106,18 @@ impl Encoder {
         if text.trim().is_empty() {
             return vector;
         }
-        let tokens = self.vocabulary.encode(text, MOST_TOKENS);
         let pieces = self.weights.get(self.pieces.0..self.pieces.1).unwrap_or_default();
-        let mut hidden = Vec::with_capacity(tokens.len() * SHAPE.width);
-        for (token, place) in tokens.iter().zip(self.places.chunks_exact(SHAPE.width)) {
-            let piece = pieces.chunks_exact(SHAPE.width * 4).nth(*token as usize).unwrap_or_default();
-            hidden.extend(floats(piece).zip(place).map(|(piece, place)| piece + place));
-        }
-        level(&mut hidden, &self.leveled.0, &self.leveled.1);
-        forward(&SHAPE, &self.layers, &mut hidden, room);
-        for row in hidden.chunks_exact(SHAPE.width) {
-            vector.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+        for tokens in self.vocabulary.parts(text, WINDOW, MOST_TOKENS) {
+            let mut hidden = Vec::with_capacity(tokens.len() * SHAPE.width);
+            for (token, place) in tokens.iter().zip(self.places.chunks_exact(SHAPE.width)) {
+                let piece = pieces.chunks_exact(SHAPE.width * 4).nth(*token as usize).unwrap_or_default();
+                hidden.extend(floats(piece).zip(place).map(|(piece, place)| piece + place));
+            }
+            level(&mut hidden, &self.leveled.0, &self.leveled.1);
+            forward(&SHAPE, &self.layers, &mut hidden, room);
+            for row in hidden.chunks_exact(SHAPE.width) {
+                vector.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+            }
         }
         normalise(&mut vector);
         vector
@@ -122,11 +126,17 @@ impl Encoder {
 
 impl Embedder for Encoder {
     fn name(&self) -> &str {
-        "all-minilm-l6-v2"
+        // Vectors of parts are not those of a beginning, so what was made before is made anew.
+        "all-minilm-l6-v2-parts"
     }
 
     fn dimension(&self) -> usize {
         SHAPE.width
+    }
+
+    /// Who reads words in their context knows better what they mean.
+    fn share(&self) -> f32 {
+        1.75
     }
 
     fn is_slow(&self) -> bool {

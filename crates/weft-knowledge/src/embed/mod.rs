@@ -51,6 +51,11 @@ pub trait Embedder: Send + Sync {
         Ok(self.embed(&[text])?.pop().unwrap_or_default())
     }
 
+    /// How much meaning counts beside words, where it counts once with the static model: see `rank`.
+    fn share(&self) -> f32 {
+        1.0
+    }
+
     /// Texts are sent elsewhere: it costs time and money, and may fail at any moment.
     fn is_far(&self) -> bool {
         false
