@@ -57,6 +57,11 @@ fn a_long_text_is_read_to_its_end() {
     let like = |one: usize, other: usize| vectors[one].iter().zip(&vectors[other]).map(|(a, b)| a * b).sum::<f32>();
     assert!(like(0, 2) > 0.5 && like(0, 1) > 0.5, "both halves count: {} {}", like(0, 1), like(0, 2));
     assert!(like(1, 2) < 0.3);
+    let apart = encoder.embed_parts(&[&long, last]).unwrap();
+    assert_eq!((apart[0].len(), &apart[1]), (parts.len(), &vec![vectors[2].clone()]));
+    let near = |part: &[f32]| part.iter().zip(&vectors[2]).map(|(a, b)| a * b).sum::<f32>();
+    let (begin, end) = (near(&apart[0][0]), near(&apart[0][parts.len() - 1]));
+    assert!(begin < 0.3 && end > 0.8, "each part says what it says: {begin} {end}");
 }
 
 #[test]
