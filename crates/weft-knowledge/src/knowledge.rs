@@ -18,7 +18,7 @@ use crate::indexing::{Progress, Run};
 use crate::search::cache::Cache;
 use crate::tables::{Counts, OnTheWay, Tables};
 use crate::text::{TextError, TextIndex};
-use crate::vector::{VectorError, VectorIndex};
+use crate::vector::{Meanings, VectorError};
 
 /// How many chunks are brought into the indexes at a time.
 const BATCH: usize = 512;
@@ -72,7 +72,7 @@ pub struct Knowledge {
     pub(crate) folder: PathBuf,
     pub(crate) tables: Tables,
     pub(crate) text: TextIndex,
-    pub(crate) vectors: VectorIndex,
+    pub(crate) vectors: Meanings,
     /// What made the vectors that there are.
     pub(crate) embedder: Arc<dyn Embedder>,
     /// What is to make them from now on, where that is another one.
@@ -165,7 +165,7 @@ impl Knowledge {
             Ok(wanted) => wanted,
             Err(error) => {
                 notices.push(error.to_string());
-                let made = VectorIndex::made_by(&folder.join(VECTORS));
+                let made = Meanings::made_by(&folder.join(VECTORS));
                 let made = made.map(|(name, dimension)| embed::of_name(&places.models, &name, dimension));
                 (made.unwrap_or_else(|| Arc::new(embed::Hashed)), None)
             }
@@ -396,8 +396,8 @@ impl Knowledge {
             if of_vectors < now && !later {
                 // The same number is the same text, and so the same vector.
                 batch.retain(|chunk| of_vectors == 0 || !self.vectors.contains(chunk.id));
-                for (chunk, vector) in batch.iter().zip(embedded(self.embedder.as_ref(), &batch)?) {
-                    self.vectors.add(chunk.id, &vector).map_err(vector_error)?;
+                for (chunk, parts) in batch.iter().zip(embedded(self.embedder.as_ref(), &batch)?) {
+                    self.vectors.add(chunk.id, &parts).map_err(vector_error)?;
                 }
             }
             if !go_on(count) {
@@ -420,16 +420,16 @@ impl Knowledge {
     }
 }
 
-/// The vectors of a batch, made on two threads.
-pub(crate) fn embedded(embedder: &dyn Embedder, batch: &[Chunk]) -> Result<Vec<Vec<f32>>, KnowledgeError> {
+/// The vectors of a batch, those of each chunk's parts, made on two threads.
+pub(crate) fn embedded(embedder: &dyn Embedder, batch: &[Chunk]) -> Result<Vec<Vec<Vec<f32>>>, KnowledgeError> {
     let passages: Vec<String> = batch.iter().map(embed::passage).collect();
     let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
     let failed = |error: embed::EmbedError| KnowledgeError::Model(error.to_string());
     let (one, other) = texts.split_at(texts.len() / 2);
     let (first, second) = std::thread::scope(|scope| {
-        let helper = scope.spawn(|| embedder.embed(one));
-        let second = embedder.embed(other);
-        let first = helper.join().unwrap_or_else(|_| embedder.embed(one));
+        let helper = scope.spawn(|| embedder.embed_parts(one));
+        let second = embedder.embed_parts(other);
+        let first = helper.join().unwrap_or_else(|_| embedder.embed_parts(one));
         (first, second)
     });
     let mut vectors = first.map_err(failed)?;
@@ -485,20 +485,20 @@ fn unopened(error: VectorError) -> KnowledgeError {
     }
 }
 
-fn open_indexes(folder: &Path, embedder: &dyn Embedder) -> Result<(TextIndex, VectorIndex), KnowledgeError> {
-    let vectors = VectorIndex::open(&folder.join(VECTORS), embedder.dimension(), embedder.name()).map_err(unopened)?;
+fn open_indexes(folder: &Path, embedder: &dyn Embedder) -> Result<(TextIndex, Meanings), KnowledgeError> {
+    let vectors = Meanings::open(&folder.join(VECTORS), embedder.dimension(), embedder.name()).map_err(unopened)?;
     Ok((open_text(folder)?, vectors))
 }
 
-type Serving = (TextIndex, VectorIndex, Arc<dyn Embedder>, Option<Arc<dyn Embedder>>);
+type Serving = (TextIndex, Meanings, Arc<dyn Embedder>, Option<Arc<dyn Embedder>>);
 
 /// Both indexes, with what made the vectors; and what is to make them, where that is another one.
 fn open_serving(folder: &Path, models: &Path, wanted: Arc<dyn Embedder>) -> Result<Serving, KnowledgeError> {
     let at = folder.join(VECTORS);
-    match VectorIndex::open(&at, wanted.dimension(), wanted.name()) {
+    match Meanings::open(&at, wanted.dimension(), wanted.name()) {
         Ok(vectors) => Ok((open_text(folder)?, vectors, wanted, None)),
         Err(VectorError::OtherModel { found, found_dimension, wanted: name }) => {
-            let vectors = VectorIndex::open(&at, found_dimension, &found).map_err(unopened)?;
+            let vectors = Meanings::open(&at, found_dimension, &found).map_err(unopened)?;
             if vectors.is_empty() {
                 return Err(unopened(VectorError::OtherModel { found, found_dimension, wanted: name }));
             }
@@ -514,7 +514,7 @@ fn identity(folder: &Path) -> Option<(u64, u64)> {
 }
 
 /// Both indexes, empty.
-fn anew(folder: &Path, embedder: &dyn Embedder) -> Result<(TextIndex, VectorIndex), KnowledgeError> {
+fn anew(folder: &Path, embedder: &dyn Embedder) -> Result<(TextIndex, Meanings), KnowledgeError> {
     clear(&folder.join("text"))?;
     clear(&folder.join(VECTORS))?;
     open_indexes(folder, embedder)

@@ -19,7 +19,7 @@ use crate::error::KnowledgeError;
 use crate::indexing::{Progress, Run};
 use crate::knowledge::{Knowledge, VECTORS, WriteLock, clear, embedded};
 use crate::tables::OnTheWay;
-use crate::vector::{IdSet, VectorError, VectorIndex};
+use crate::vector::{IdSet, Meanings, VectorError};
 
 /// How many pieces of text are made vectors at a time; what was made before is not lost.
 const FAR_BATCH: usize = 128;
@@ -49,12 +49,12 @@ impl Knowledge {
         let Some(wanted) = self.wanted.clone() else { return Ok(true) };
         let _one_at_a_time = WriteLock::named(&self.folder, "renewing")?;
         let aside = self.folder.join(RENEWED);
-        let opened = VectorIndex::open(&aside, wanted.dimension(), wanted.name());
+        let opened = Meanings::open(&aside, wanted.dimension(), wanted.name());
         let mut vectors = match opened.and_then(|vectors| vectors.check().map(|()| vectors)) {
             Ok(vectors) => vectors,
             Err(_) => {
                 clear(&aside)?;
-                VectorIndex::open(&aside, wanted.dimension(), wanted.name()).map_err(failed)?
+                Meanings::open(&aside, wanted.dimension(), wanted.name()).map_err(failed)?
             }
         };
         if !self.fill(&mut vectors, &*wanted, 0, run.stop, &mut *run.tell)? {
@@ -96,7 +96,7 @@ impl Knowledge {
         }
         let embedder = self.embedder.clone();
         // Taken out for as long as both are needed.
-        let empty = VectorIndex::open(&self.folder.join(VECTORS), embedder.dimension(), embedder.name());
+        let empty = Meanings::open(&self.folder.join(VECTORS), embedder.dimension(), embedder.name());
         let mut vectors = std::mem::replace(&mut self.vectors, empty.map_err(failed)?);
         let filled = self.fill(&mut vectors, &*embedder, from, run.stop, run.tell);
         self.vectors = vectors;
@@ -124,7 +124,7 @@ impl Knowledge {
     /// its end.
     fn fill(
         &self,
-        vectors: &mut VectorIndex,
+        vectors: &mut Meanings,
         embedder: &dyn Embedder,
         from: u64,
         stop: &AtomicBool,
@@ -153,13 +153,13 @@ impl Knowledge {
             let made = match embedder.is_far() {
                 false => embedded(embedder, &batch)?,
                 true => match sent(embedder, &batch, stop) {
-                    Ok(made) => made,
+                    Ok(made) => made.into_iter().map(|vector| vec![vector]).collect(),
                     Err(EmbedError::Stopped) => return Ok(false),
                     Err(error) => return Err(KnowledgeError::Model(error.to_string())),
                 },
             };
-            for (chunk, vector) in batch.iter().zip(made) {
-                vectors.add(chunk.id, &vector).map_err(failed)?;
+            for (chunk, parts) in batch.iter().zip(made) {
+                vectors.add(chunk.id, &parts).map_err(failed)?;
             }
             // The mark stays: it says up to where nothing is missing.
             vectors.commit(vectors.mark().unwrap_or(0)).map_err(failed)?;

@@ -76,6 +76,52 @@ fn folders_that_come_go_and_come_again_are_watched() {
     });
 }
 
+fn count(folder: &Path) -> u64 {
+    std::fs::read_dir(folder).unwrap().count() as u64
+}
+
+/// Waits until a word that stands nowhere else is found in these files and in no others.
+fn is_in(places: &Places, root: &Path, word: &str, files: &[&str]) -> bool {
+    let begun = Instant::now();
+    let mut found: Vec<String> = Vec::new();
+    while begun.elapsed() < Duration::from_secs(20) {
+        let query = Query { text: word.to_owned(), filter: Filter::default(), limit: 300, now: NOW };
+        let Ok(known) = Knowledge::open(places, root) else { continue };
+        let hits = known.search(&query).map(|answer| answer.hits).unwrap_or_default();
+        found = hits.into_iter().filter(|hit| hit.snippet.contains(word)).map(|hit| hit.path).collect();
+        found.sort();
+        // A hit whose file is gone is not shown; that nothing is kept of it shows in the count.
+        let gone = || known.status().is_ok_and(|status| status.counts.files == count(root));
+        if found == files && gone() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("{word} is in {found:?}, not in {files:?}");
+}
+
+#[test]
+fn renames_deletes_and_a_switch_of_branches_are_followed() {
+    while_watched(|places, root| {
+        let write = |name: &str, word: &str| std::fs::write(root.join(name), format!("The {word} sings.")).unwrap();
+        write("one.md", "zebrafinch");
+        assert!(is_in(places, root, "zebrafinch", &["one.md"]));
+        std::fs::rename(root.join("one.md"), root.join("two.md")).unwrap();
+        assert!(is_in(places, root, "zebrafinch", &["two.md"]));
+        std::fs::remove_file(root.join("two.md")).unwrap();
+        assert!(is_in(places, root, "zebrafinch", &[]));
+        // Another branch: many files at once, some new, some others, some gone, some with what others had.
+        let names: Vec<String> = (0..200).map(|number| format!("f{number:03}.md")).collect();
+        names.iter().for_each(|name| write(name, "wallcreeper"));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert!(is_in(places, root, "wallcreeper", &names));
+        names[..150].iter().for_each(|name| write(name, "nutcracker"));
+        names[150..190].iter().for_each(|name| std::fs::remove_file(root.join(name)).unwrap());
+        assert!(is_in(places, root, "wallcreeper", &names[190..]));
+        assert!(is_in(places, root, "nutcracker", &names[..150]));
+    });
+}
+
 #[test]
 fn what_builds_and_packages_fill_is_not_watched() {
     let folder = tempfile::tempdir().unwrap();

@@ -146,15 +146,20 @@ fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
 
 /// A database that can be made again from what it was made of. It is written in many small
 /// transactions, so a commit is not synced: a crash of the machine may take the last ones back, and
-/// never leaves half of one.
+/// never leaves half of one. Who reads keeps little of it in memory, since the system does; who writes much
+/// may want [`LARGE_CACHE`] meanwhile.
 pub fn connect_derived(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect(path)?;
     connection.execute_batch(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192; \
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; \
          PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;",
     )?;
+    connection.execute_batch(SMALL_CACHE)?;
     Ok(connection)
 }
+
+pub const SMALL_CACHE: &str = "PRAGMA cache_size = -3072";
+pub const LARGE_CACHE: &str = "PRAGMA cache_size = -8192";
 
 #[allow(clippy::disallowed_methods, reason = "the one place where the database is opened")]
 pub(crate) fn connect_memory() -> Result<Connection, StoreError> {

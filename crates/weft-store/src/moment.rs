@@ -18,6 +18,12 @@ pub fn moment(text: &str, now: Timestamp) -> Result<Timestamp, NoMoment> {
     read(text.trim(), now).ok_or_else(|| NoMoment(text.to_owned()))
 }
 
+/// The day of a time, here, as [`moment`] reads it.
+pub fn day(at: Timestamp) -> String {
+    let moment = jiff::Timestamp::from_millisecond(at.0).unwrap_or_default();
+    moment.to_zoned(TimeZone::system()).date().to_string()
+}
+
 fn read(text: &str, now: Timestamp) -> Option<Timestamp> {
     if let Ok(exact) = text.parse::<jiff::Timestamp>() {
         return Some(Timestamp(exact.as_millisecond()));

@@ -31,3 +31,10 @@ fn ages_days_and_times_are_read_and_nothing_else() {
         assert!(said.starts_with(&format!("`{wrong}` is no time")) && said.contains("7d"), "{said}");
     }
 }
+
+#[test]
+fn a_day_is_read_as_it_is_written() {
+    let now = Timestamp(1_769_900_000_000);
+    let begun = moment(&day(now), now).unwrap();
+    assert!(begun <= now && now.0 - begun.0 < 25 * 3_600_000, "{begun:?}");
+}

@@ -22,7 +22,7 @@ const SELF_NAMES: [&str; 6] = ["self", "Self", "this", "super", "cls", "$this"];
 pub(super) fn walk(ready: &Ready, tree: &Tree, path: &str, text: &str) -> Parsed {
     let mut parsed = Parsed::new(Domain::Code, Some(ready.grammar.language), file_node(path, text));
     if let Some(file) = parsed.nodes.first_mut() {
-        file.doc = head(text);
+        file.doc = head(text, ready.grammar.language);
     }
     let whole = Span { parent: None, start: 0, end: text.len() };
     let mut walker = Walker {
@@ -506,13 +506,16 @@ impl<'a> Walker<'a> {
 }
 
 /// The comment at the beginning of a file, which says what it is.
-fn head(text: &str) -> String {
+fn head(text: &str, language: Language) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // What is a comment elsewhere tells the compiler something here.
+    let directives = matches!(language, Language::C | Language::Cpp | Language::CSharp | Language::Rust);
+    let begins = |line: &&str| line.starts_with("#!") && !line.starts_with("#![") || line.starts_with("<?php");
     let mut lines = Vec::new();
-    for line in text.lines().skip_while(|line| line.starts_with("#!")).take(40) {
+    for line in text.lines().skip_while(begins).take(40) {
         let line = line.trim();
         let marked = ["//", "#", "/*", "*", "\"\"\"", "--"].iter().any(|mark| line.starts_with(mark));
-        if !marked || line.starts_with("#[") || line.starts_with("#include") {
+        if !marked || directives && line.starts_with('#') || line.starts_with("#[") {
             break;
         }
         lines.push(line.trim_matches(['/', '*', '#', '!', '"', '-', ' ']));

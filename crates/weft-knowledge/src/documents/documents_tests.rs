@@ -64,6 +64,30 @@ fn plain_text_has_numbered_paragraphs() {
 }
 
 #[test]
+fn a_line_that_stands_alone_at_the_beginning_is_the_title() {
+    let context = |path: &str, language: Language, text: &str| {
+        let parsed = parsed(path, language, text);
+        parsed.nodes.last().map(|node| node.context.clone()).unwrap_or_default()
+    };
+    let title = "Herons of the lower river and what they eat in winter.";
+    let text = format!("{title}\n\nThey eat fish, frogs and\nwhat else there is.\n");
+    assert_eq!(context("a.txt", Language::Text, &text), title);
+    assert_eq!(context("a.md", Language::Markdown, &text), title);
+    for other in [
+        "They eat fish,\nfrogs and more.\n\nIn winter too.\n",
+        "- fish\n- frogs\n\nIn winter too.\n",
+        "They eat fish.\n",
+        "3.1 They eat fish.\n\nIn winter too.\n",
+    ] {
+        assert_eq!(context("a.txt", Language::Text, other), "", "{other:?}");
+        assert_eq!(context("a.md", Language::Markdown, other), "", "{other:?}");
+    }
+    let long = "A study of herons ".repeat(15);
+    let named = parsed("a.md", Language::Markdown, &format!("# {long}\n\nText.\n"));
+    assert_eq!(named.nodes[1].name, long.trim(), "titles of papers are long");
+}
+
+#[test]
 fn html_is_read_as_a_reader_would() {
     let html = "<html><body><nav>menu</nav><h1>Title</h1><p>Some words about <a href=\"b.html\">another</a>.</p><script>x()</script></body></html>";
     let page = parsed("a.html", Language::Html, html);

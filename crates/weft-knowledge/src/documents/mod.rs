@@ -24,16 +24,18 @@ use crate::parsed::{Edge, Node, Parsed, Piece};
 
 /// Small paragraphs that follow one another are searched together up to this many bytes.
 const TOGETHER: usize = 900;
-/// A longer paragraph is cut.
-const LONGEST: usize = 2400;
+/// A longer paragraph is cut. Words are found best where those of one abstract stand together.
+const LONGEST: usize = 4000;
 const LONGEST_NAME: usize = 200;
+/// Titles of papers are sentences.
+const LONGEST_HEADING: usize = 400;
 /// Those that tell one paragraph of a section from another.
 const FIRST_WORDS: usize = 8;
 
 /// Takes a document apart.
 pub(crate) fn parse(path: &str, language: Language, bytes: Vec<u8>) -> Result<Parsed, Trouble> {
     let mut cut = None;
-    let blocks = match language {
+    let mut blocks = match language {
         Language::Pdf => {
             let read = reading::pdf_text(bytes, &CancellationToken::new())?;
             if read.is_blank {
@@ -53,7 +55,28 @@ pub(crate) fn parse(path: &str, language: Language, bytes: Vec<u8>) -> Result<Pa
         Language::Markdown => markdown::blocks(&text_of(bytes)),
         _ => plain::blocks(&text_of(bytes), false),
     };
+    // A line that begins a page of a PDF stands there for its layout.
+    if language != Language::Pdf {
+        entitle(&mut blocks);
+    }
     Ok(Parsed { cut, ..build(path, language, &blocks) })
+}
+
+/// A text without headings that begins with a line standing by itself is called by it. An empty line must
+/// follow: of a list, the first is no title.
+fn entitle(blocks: &mut [Block]) {
+    let has_headings = blocks.iter().any(|block| matches!(block.shape, Shape::Heading(_)));
+    let next = blocks.get(1).map_or(0, |block| block.first);
+    let stands_alone = |block: &&mut Block| {
+        block.shape == Shape::Paragraph
+            && block.first == block.last
+            && next > block.last + 1
+            && block.text.len() <= LONGEST_HEADING
+            && references::number_at(&block.text).is_none()
+    };
+    if let Some(title) = blocks.first_mut().filter(|block| !has_headings && stands_alone(block)) {
+        title.shape = Shape::Heading(1);
+    }
 }
 
 fn text_of(bytes: Vec<u8>) -> String {
@@ -129,7 +152,7 @@ impl Builder {
         self.sections.retain(|(open, _)| *open < level);
         let parent = self.around();
         let index = self.parsed.nodes.len();
-        let title = in_one_line(&block.text, LONGEST_NAME);
+        let title = in_one_line(&block.text, LONGEST_HEADING);
         let mut node = Node::new(Some(parent), Kind::Section, title.clone(), block.first, block.last);
         node.context = self.parsed.context_within(parent);
         node.page = block.page;

@@ -1,5 +1,6 @@
 //! A small encoder of the MiniLM kind (all-MiniLM-L6-v2): better at meaning than the static model and
-//! a thousand times as slow. The vector of a text is the mean over its tokens after six layers.
+//! a thousand times as slow. The vector of a text is the mean over its tokens after six layers. A long text is
+//! read in several parts, each with a vector of its own: in their mean much of what only one says is lost.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,11 +14,15 @@ use super::install::{ENCODER_VOCABULARY, ENCODER_WEIGHTS};
 use super::linear::{Linear, Room, forward, level};
 use super::wordpiece::WordPieces;
 use super::{EmbedError, Embedder, normalise};
-use crate::vector::map_whole;
+use crate::vector::{MOST_PARTS, map_whole};
 
-/// What the model was trained to read at once; the rest of a text is not looked at.
-const MOST_TOKENS: usize = 256;
+/// What the model was trained to read at once. More of a text is read in parts of about the same length.
+const WINDOW: usize = 128;
+/// What is behind so many is not looked at: hardly any chunk is as long.
+const MOST_TOKENS: usize = (WINDOW - 2) * MOST_PARTS + 2;
 const LAYERS: usize = 6;
+/// Its end says that its vectors are of parts.
+const NAME: &str = "all-minilm-l6-v2-parts";
 
 pub struct Shape {
     pub width: usize,
@@ -98,42 +103,32 @@ impl Encoder {
         Some(Self { weights, pieces, places, leveled, layers, vocabulary, threads })
     }
 
-    fn vector(&self, text: &str, room: &mut Room) -> Vec<f32> {
-        let mut vector = vec![0.0; SHAPE.width];
+    /// For each part of a text the sum over its tokens.
+    fn sums(&self, text: &str, room: &mut Room) -> Vec<Vec<f32>> {
         if text.trim().is_empty() {
-            return vector;
+            return vec![vec![0.0; SHAPE.width]];
         }
-        let tokens = self.vocabulary.encode(text, MOST_TOKENS);
         let pieces = self.weights.get(self.pieces.0..self.pieces.1).unwrap_or_default();
-        let mut hidden = Vec::with_capacity(tokens.len() * SHAPE.width);
-        for (token, place) in tokens.iter().zip(self.places.chunks_exact(SHAPE.width)) {
-            let piece = pieces.chunks_exact(SHAPE.width * 4).nth(*token as usize).unwrap_or_default();
-            hidden.extend(floats(piece).zip(place).map(|(piece, place)| piece + place));
-        }
-        level(&mut hidden, &self.leveled.0, &self.leveled.1);
-        forward(&SHAPE, &self.layers, &mut hidden, room);
-        for row in hidden.chunks_exact(SHAPE.width) {
-            vector.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
-        }
-        normalise(&mut vector);
-        vector
-    }
-}
-
-impl Embedder for Encoder {
-    fn name(&self) -> &str {
-        "all-minilm-l6-v2"
+        let parts = self.vocabulary.parts(text, WINDOW, MOST_TOKENS).into_iter();
+        let sum = |tokens: Vec<u32>| {
+            let mut hidden = Vec::with_capacity(tokens.len() * SHAPE.width);
+            for (token, place) in tokens.iter().zip(self.places.chunks_exact(SHAPE.width)) {
+                let piece = pieces.chunks_exact(SHAPE.width * 4).nth(*token as usize).unwrap_or_default();
+                hidden.extend(floats(piece).zip(place).map(|(piece, place)| piece + place));
+            }
+            level(&mut hidden, &self.leveled.0, &self.leveled.1);
+            forward(&SHAPE, &self.layers, &mut hidden, room);
+            let mut sum = vec![0.0; SHAPE.width];
+            for row in hidden.chunks_exact(SHAPE.width) {
+                sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+            }
+            sum
+        };
+        parts.map(sum).collect()
     }
 
-    fn dimension(&self) -> usize {
-        SHAPE.width
-    }
-
-    fn is_slow(&self) -> bool {
-        true
-    }
-
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    /// The sums of all texts, on all processors.
+    fn all_sums(&self, texts: &[&str]) -> Vec<Vec<Vec<f32>>> {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(vec![Vec::new(); texts.len()]);
         let work = || {
@@ -141,10 +136,10 @@ impl Embedder for Encoder {
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(text) = texts.get(at) else { break };
-                let vector = self.vector(text, &mut room);
+                let sums = self.sums(text, &mut room);
                 let mut done = done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 if let Some(place) = done.get_mut(at) {
-                    *place = vector;
+                    *place = sums;
                 }
             }
         };
@@ -154,7 +149,44 @@ impl Embedder for Encoder {
             }
             work();
         });
-        Ok(done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+        done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Embedder for Encoder {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn dimension(&self) -> usize {
+        SHAPE.width
+    }
+
+    /// Who reads words in their context knows better what they mean.
+    fn share(&self) -> f32 {
+        1.5
+    }
+
+    fn is_slow(&self) -> bool {
+        true
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let whole = |parts: Vec<Vec<f32>>| {
+            let mut vector = vec![0.0; SHAPE.width];
+            for part in parts {
+                vector.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+            }
+            normalise(&mut vector);
+            vector
+        };
+        Ok(self.all_sums(texts).into_iter().map(whole).collect())
+    }
+
+    fn embed_parts(&self, texts: &[&str]) -> Result<Vec<Vec<Vec<f32>>>, EmbedError> {
+        let mut all = self.all_sums(texts);
+        all.iter_mut().flatten().for_each(|part| normalise(part));
+        Ok(all)
     }
 }
 

@@ -46,9 +46,20 @@ pub trait Embedder: Send + Sync {
     /// One vector for each text, in order.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
 
+    /// The vectors of each text's parts: one, unless the model reads only so much at once and says by its name
+    /// that its vectors are of parts.
+    fn embed_parts(&self, texts: &[&str]) -> Result<Vec<Vec<Vec<f32>>>, EmbedError> {
+        Ok(self.embed(texts)?.into_iter().map(|vector| vec![vector]).collect())
+    }
+
     /// The vector of a question, for models that read questions in another way than passages.
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
         Ok(self.embed(&[text])?.pop().unwrap_or_default())
+    }
+
+    /// How much meaning counts beside words, where it counts once with the static model: see `rank`.
+    fn share(&self) -> f32 {
+        1.0
     }
 
     /// Texts are sent elsewhere: it costs time and money, and may fail at any moment.

@@ -53,6 +53,19 @@ impl WordPieces {
         tokens
     }
 
+    /// The tokens of a text in parts of about the same length, of which none has more than `window`; at most
+    /// `most` altogether. Each is a text of its own.
+    pub fn parts(&self, text: &str, window: usize, most: usize) -> Vec<Vec<u32>> {
+        let tokens = self.encode(text, most);
+        if tokens.len() <= window {
+            return vec![tokens];
+        }
+        let within = tokens.get(1..tokens.len() - 1).unwrap_or_default();
+        let count = within.len().div_ceil(window.saturating_sub(2).max(1)).max(1);
+        let part = |part: &[u32]| [&[self.begin], part, &[self.end]].concat();
+        within.chunks(within.len().div_ceil(count).max(1)).map(part).collect()
+    }
+
     fn word(&self, word: &str, tokens: &mut Vec<u32>) {
         if word.is_empty() {
             return;

@@ -3,6 +3,8 @@
 //!
 //! Everything that stands in a source is data; the rules say so, and they come first.
 
+use weft_core::Timestamp;
+
 use super::{Conflict, Context, ContextItem};
 use crate::chunk::Domain;
 use crate::search::Hit;
@@ -41,7 +43,10 @@ pub(crate) fn sources(context: &Context) -> String {
 pub(super) fn source_head(number: usize, item: &ContextItem) -> String {
     let hit = &item.hit;
     let warning = hit.freshness.warning.map(|warning| format!(", beware: {warning}")).unwrap_or_default();
-    format!("[{number}] {} ({}, trust {}, score {:.2}{warning})", place(hit), via(hit), hit.trust, item.worth)
+    // Of a session it matters when that was; code and documents are of now.
+    let day = (hit.domain == Domain::History).then(|| format!(" of {}", weft_store::day(Timestamp(hit.time))));
+    let day = day.unwrap_or_default();
+    format!("[{number}] {} ({}{day}, trust {}, score {:.2}{warning})", place(hit), via(hit), hit.trust, item.worth)
 }
 
 /// A hit in one line.
@@ -65,7 +70,7 @@ fn via(hit: &Hit) -> &'static str {
     match (hit.domain, hit.verified) {
         (Domain::Code, _) => "code",
         (Domain::Documents, _) => "document",
-        (Domain::History, true) => "session, borne out by the code",
+        (Domain::History, true) => "borne out by the code, session",
         (Domain::History, false) => "session",
     }
 }

@@ -25,6 +25,8 @@ pub struct Hit {
     pub language: Option<Language>,
     pub name: String,
     pub context: String,
+    /// When its file was last changed, or when it happened, in milliseconds since 1970.
+    pub time: i64,
     /// Between zero and one.
     pub score: f32,
     /// What each search added to it.
@@ -85,6 +87,7 @@ impl Hit {
             language: chunk.language,
             name: chunk.name,
             context: chunk.context,
+            time: chunk.time,
             score: ranked.score,
             parts: ranked.parts,
             likeness: ranked.likeness,

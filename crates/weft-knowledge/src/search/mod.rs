@@ -73,6 +73,7 @@ impl Knowledge {
     pub fn search(&self, query: &Query) -> Result<Answer, KnowledgeError> {
         let question = Question::read(&query.text);
         let weights = weights(question.class);
+        let weights = Weights { vector: (weights.vector * self.embedder.share()).min(1.0), ..weights };
         self.answer(&question, query, &weights)
     }
 

@@ -248,11 +248,13 @@ impl Tables {
     /// of them. Nothing of it counts before [`Tables::commit`].
     pub fn begin(&mut self) -> Result<()> {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        self.connection.execute_batch(weft_store::LARGE_CACHE)?;
         Ok(())
     }
 
     pub fn commit(&mut self) -> Result<()> {
         self.connection.execute_batch("COMMIT")?;
+        self.connection.execute_batch(weft_store::SMALL_CACHE)?;
         Ok(())
     }
 
@@ -260,6 +262,7 @@ impl Tables {
     pub fn roll_back(&mut self) -> Result<()> {
         if !self.connection.is_autocommit() {
             self.connection.execute_batch("ROLLBACK")?;
+            self.connection.execute_batch(weft_store::SMALL_CACHE)?;
         }
         Ok(())
     }

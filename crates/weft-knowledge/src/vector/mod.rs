@@ -14,12 +14,14 @@ mod idset;
 mod index;
 mod kernel;
 mod mapped;
+mod meanings;
 mod quantise;
 mod scan;
 
 pub use idset::IdSet;
 pub use index::VectorIndex;
 pub(crate) use mapped::map_whole;
+pub(crate) use meanings::{MOST_PARTS, Meanings};
 
 #[cfg(test)]
 mod index_tests;

@@ -148,7 +148,7 @@ pub async fn skills(State(desk): State<SharedDesk>, Query(place): Query<PlaceQue
         called: format!("/{}", skill.name),
         name: skill.name,
         description: skill.description,
-        place: if skill.bundled { "Weft".to_owned() } else { skill.folder.display().to_string() },
+        place: if skill.bundled { String::new() } else { skill.folder.display().to_string() },
         of_project: skill.of_project,
     };
     Ok(Json(SkillList {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use weft_script::{call, text};
 
-use crate::world::{World, finish, signal};
+use crate::world::{World, finish, signal, wait_until};
 
 fn exported(world: &World) -> BTreeSet<String> {
     world.weft(&["knowledge", "export"]).expect(0).stdout.lines().map(str::to_owned).collect()
@@ -49,6 +49,11 @@ fn a_folder_is_indexed_searched_and_asked() {
     world.weft(&["graph", "callers", "handle_99"]).expect(1).says("No symbol here is called `handle_99`");
     world.weft(&["graph", "callers", "m1.rs"]).expect(0).says("m0.rs:2");
     world.weft(&["graph", "impact", "handle_2"]).expect(0).says("m0.rs:2").says("m1.rs:2");
+    let called = world.weft(&["graph", "callees", "handle_0"]).expect(0);
+    assert!(called.stdout.contains("m1.rs:2") && !called.stdout.contains("m2.rs"), "{called:?}");
+    world.weft(&["graph", "callees", "--depth", "2", "handle_0"]).expect(0).says("m1.rs:2").says("m2.rs:2");
+    let needed = world.weft(&["graph", "deps", "--json", "handle_1"]).expect(0).events();
+    assert_eq!((&needed[0]["path"], &needed[0]["edge"]), (&json!("m2.rs"), &json!("calls")));
     let way = world.weft(&["graph", "link", "handle_0", "handle_2"]).expect(0);
     let places: Vec<&str> = way.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(places, ["m0.rs:2", "m1.rs:2", "m2.rs:2"]);
@@ -121,6 +126,25 @@ fn a_killed_index_run_leaves_a_right_index() {
     world.weft(&["index"]).expect(0);
     assert_eq!(known, exported(&world));
     world.weft(&["search", "changed_49"]).expect(0).says("m49.rs:1");
+}
+
+#[test]
+fn an_index_that_watches_takes_in_what_changes_until_it_is_ended() {
+    let world = World::new(Vec::new());
+    files(&world, 2);
+    let child = world.command(&["index", "--watch", "--json"]).spawn().unwrap();
+    let path = world.folder.path().join("later.rs");
+    let is_there = || world.weft(&["search", "--json", "wallcreeper"]).stdout.contains("later.rs");
+    wait_until("the first look", || (world.weft(&["search", "handle_1"]).code == Some(0)).then_some(()));
+    std::fs::write(&path, "pub fn wallcreeper() {}\n").unwrap();
+    wait_until("the new file", || is_there().then_some(()));
+    std::fs::remove_file(&path).unwrap();
+    wait_until("its end", || (!world.weft(&["knowledge", "export"]).stdout.contains("later.rs")).then_some(()));
+    signal(&child, rustix::process::Signal::INT);
+    let reports = finish(child).expect(0).events();
+    assert_eq!((&reports[0]["files"], &reports[0]["changed"]), (&json!(2), &json!(2)), "{reports:?}");
+    let total = |what: &str| reports[1..].iter().filter_map(|report| report[what].as_u64()).sum::<u64>();
+    assert!(total("changed") >= 1 && total("removed") == 1, "{reports:?}");
 }
 
 #[test]
