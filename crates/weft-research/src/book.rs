@@ -155,12 +155,12 @@ impl Book {
     pub const fn notice(&self) -> Option<&'static str> {
         match self.model {
             None => Some(
-                "No embedding model is installed, so only the same words are found, not the same meaning. \
-                 `weft knowledge setup --minilm` installs the one that suits documents best (84 MB).",
+                "Only the same words were looked for, not the same meaning. `weft corpus setup` installs a small model \
+                 for that (84 MB, once); nothing leaves this machine afterwards.",
             ),
             Some(Which::Static) => Some(
-                "Meaning was compared by the fast model. `weft knowledge setup --minilm` installs the one that suits \
-                 documents best (84 MB).",
+                "Meaning was compared by the fast model. `weft corpus setup` installs the one that suits documents best \
+                 (84 MB, once).",
             ),
             Some(Which::Encoder) => None,
         }

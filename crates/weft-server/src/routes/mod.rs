@@ -82,6 +82,7 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(knowledge::context))
         .routes(routes!(knowledge::ask))
         .routes(routes!(research::corpora))
+        .routes(routes!(research::set_up))
         .routes(routes!(research::paragraph))
         .routes(routes!(research::source))
         .routes(routes!(research::start, research::show))

@@ -15,7 +15,7 @@ use weft_engine::flow::NewRun;
 use weft_research::{CorpusError, FLOW, export};
 
 use super::artifacts::served;
-use super::blocking;
+use super::{blocking, to_the_end};
 use crate::desk::SharedDesk;
 use crate::extract::{Body, Query, Session};
 use crate::problem::{Answer, Problem};
@@ -28,6 +28,8 @@ pub struct CorpusList {
     corpora: Vec<CorpusView>,
     /// The one that is asked where none is named.
     usual: String,
+    /// What is found: the same `words`, what is alike (`likeness`), or what means the same (`meaning`).
+    finds: String,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -62,9 +64,25 @@ pub async fn corpora(State(desk): State<SharedDesk>) -> Answer<Json<CorpusList>>
         }
         // Where nobody knows which is meant, the first is as good as any to begin with.
         let first = corpora.first().map(|corpus| corpus.name.clone()).unwrap_or_default();
-        Ok(Json(CorpusList { corpora, usual: desk.corpora.usual().unwrap_or(first) }))
+        let finds = desk.corpora.finds().to_owned();
+        Ok(Json(CorpusList { corpora, usual: desk.corpora.usual().unwrap_or(first), finds }))
     })
     .await?
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct SetUp {
+    finds: String,
+}
+
+/// Fetch the model with which corpora are asked by meaning (84 MB, once); answered when it is there
+#[utoipa::path(post, path = "/corpora/setup", responses((status = 200, body = SetUp)), tag = "research")]
+pub async fn set_up(State(desk): State<SharedDesk>) -> Answer<Json<SetUp>> {
+    to_the_end(async move {
+        desk.corpora.set_up(None).await.map_err(problem)?;
+        Ok(Json(SetUp { finds: desk.corpora.finds().to_owned() }))
+    })
+    .await
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -322,6 +340,8 @@ pub(super) fn problem(error: CorpusError) -> Problem {
         | CorpusError::Exists(_)
         | CorpusError::NoFolder(_)
         | CorpusError::Empty(_) => Problem::bad(format!("{error}.")),
-        CorpusError::File { .. } | CorpusError::Knowledge(_) => Problem::failed(format!("{error}.")),
+        CorpusError::File { .. } | CorpusError::Knowledge(_) | CorpusError::Model(_) => {
+            Problem::failed(format!("{error}."))
+        }
     }
 }
