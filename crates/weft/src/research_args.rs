@@ -188,6 +188,20 @@ pub enum PaperCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Write a version of a paper, with what was decided on it, to a file
+    Export {
+        /// The paper; the newest if left out
+        #[arg(value_name = "PAPER")]
+        paper: Option<String>,
+        /// The file; its ending says the format unless --format does. Standard output if left out
+        #[arg(long, short = 'o', value_name = "FILE")]
+        output: Option<PathBuf>,
+        #[arg(long, value_enum)]
+        format: Option<Format>,
+        /// An older version
+        #[arg(long, value_name = "NUMBER")]
+        version: Option<u32>,
+    },
     /// Accept, reject or defer a finding or an open question
     Decide {
         #[arg(value_name = "PAPER")]

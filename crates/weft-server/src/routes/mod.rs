@@ -90,6 +90,7 @@ pub fn api() -> OpenApiRouter<SharedDesk> {
         .routes(routes!(papers::make, papers::of_session))
         .routes(routes!(papers::list))
         .routes(routes!(papers::show))
+        .routes(routes!(papers::document))
         .routes(routes!(papers::decide))
         .routes(routes!(catalog::workspaces))
         .routes(routes!(catalog::agents))

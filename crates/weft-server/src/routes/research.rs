@@ -319,16 +319,22 @@ pub async fn document(
         };
         let text = output.as_ref().and_then(|output| output.get("document")).and_then(Value::as_str);
         let Some(text) = text else { return Err(Problem::missing("There is no finished document in this session.")) };
-        let title = export::title(text);
-        match query.format.as_deref().unwrap_or("md") {
-            "md" => Ok(served("research.md", text.as_bytes().to_vec())),
-            "html" => Ok(served("research.html", export::html(&title, text).into_bytes())),
-            "docx" => Ok(served("research.docx", export::docx(text).map_err(Problem::failed)?)),
-            "pdf" => Ok(served("research.pdf", export::pdf(&title, text))),
-            _ => Err(Problem::bad("The format is one of md, html, docx and pdf.")),
-        }
+        as_file("research", text, query.format.as_deref())
     })
     .await?
+}
+
+/// A document in one of the forms it can be saved in.
+pub(super) fn as_file(name: &str, text: &str, format: Option<&str>) -> Answer<Response> {
+    let title = export::title(text);
+    let bytes = match format.unwrap_or("md") {
+        "md" => text.as_bytes().to_vec(),
+        "html" => export::html(&title, text).into_bytes(),
+        "docx" => export::docx(text).map_err(Problem::failed)?,
+        "pdf" => export::pdf(&title, text),
+        _ => return Err(Problem::bad("The format is one of md, html, docx and pdf.")),
+    };
+    Ok(served(&format!("{name}.{}", format.unwrap_or("md")), bytes))
 }
 
 pub(super) fn problem(error: CorpusError) -> Problem {

@@ -267,7 +267,7 @@ fn stages(state: &State) {
     }
 }
 
-fn write(text: &str, path: Option<&Path>, format: Option<Format>) -> anyhow::Result<Exit> {
+pub fn write(text: &str, path: Option<&Path>, format: Option<Format>) -> anyhow::Result<Exit> {
     let ending = path.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
     let format = match (format, ending.as_deref()) {
         (Some(format), _) => format,

@@ -104,6 +104,10 @@ fn an_answer_becomes_a_paper_with_versions_and_decisions() {
         .says("v2")
         .says("looked at again");
     world.weft(&["research", "paper", "show", "deleting-records", "--version", "3"]).expect(2).says("its newest is 2");
+    let file = world.folder.path().join("paper.pdf");
+    world.weft(&["research", "paper", "export", "--version", "1", "-o", file.to_str().unwrap()]).expect(0);
+    assert!(std::fs::read(&file).unwrap().starts_with(b"%PDF-1.4"));
+    world.weft(&["research", "paper", "export", "deleting-records"]).expect(0).says("| F1 | Deleting | accepted |");
     world
         .weft(&["research", "paper", "decide", "deleting-records", "q1", "deferred"])
         .expect(0)

@@ -190,6 +190,10 @@ fn an_answer_outlives_a_later_run_that_was_left() {
     answer(&world, "Exit").expect(3);
     answer(&world, "1").expect(0);
     world.weft(&["research", "export"]).expect(0).says("# When are records deleted?").says("within 60 days");
+    // A paper is made of the run that has the answer, not of the one that was left.
+    world.weft(&["research", "paper", "make", "--title", "Deleting"]).expect(0);
+    let paper = world.weft(&["research", "paper", "show", "--json"]).expect(0).events().remove(0);
+    assert_eq!(paper["versions"][0]["run"], 1, "{paper}");
     world.weft(&["research", "--continue", "And what about paper?"]).expect(3);
     let next = answer(&world, "Go on").expect(0);
     assert!(next.stdout.starts_with("# Follow-up 1: And what about paper?"), "{next:?}");
