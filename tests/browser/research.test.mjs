@@ -73,6 +73,14 @@ inWorld('an answer is saved in other forms and kept as a paper with versions and
   await paper.scrollIntoViewIfNeeded();
   await shoot(page, 'research-paper');
   assert.deepEqual(await barriers(page), []);
+  // It is among what the session made, with each of its versions.
+  await page.getByRole('tab', { name: 'Artifacts' }).click();
+  await page.getByText('paper · 2 versions').click();
+  const old = page.waitForEvent('download');
+  await page.locator('.paper-artifact li').filter({ hasText: 'Version 1' }).getByRole('link', { name: 'Markdown' }).click();
+  assert.match((await old).suggestedFilename(), /-v1\.md$/);
+  await shoot(page, 'research-artifact');
+  assert.deepEqual(await barriers(page), []);
 });
 
 inWorld('a paragraph of a PDF opens at its page, and names in the text lead to their paragraphs', { key: false }, async (world) => {
