@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Event, Recorded } from '../src/api/events';
 import { namesOf } from '../src/research/cites';
+import { substepsOf } from '../src/research/substeps';
 import { byName, citedBy, citedIn, openRun, paragraphsOf, queriesOf, sourceKey, verificationOf, withoutDetails } from '../src/session/flow';
 import { advance, begin } from '../src/session/fold';
 import { rowsOf } from '../src/session/rows';
@@ -86,4 +87,39 @@ test('citations are known by name or number, and a remark stays a remark', () =>
   expect(citedIn('as it says', known)).toBeNull();
   expect(citedIn('HHS 3.8 and more', known)).toBeNull();
   expect(withoutDetails('a\n<details><summary>T</summary>\nb\n</details>\nc')).toEqual({ text: 'a\n\nc', details: [{ title: 'T', text: 'b' }] });
+});
+
+test('the stage under way shows its calls as they come; a question to the person is none of them', () => {
+  const at = recorded.findIndex((event) => event.type === 'stage_finished' && event.stage === 'verify');
+  const more: Event[] = [
+    { type: 'stage_calls', run: 1, stage: 'verify', calls: [{ id: 'f2', name: 'corpus_verify', input: {} }, { id: 'f3', name: 'corpus_verify', input: {} }], plan: [{ access: 'read' }, { access: 'read' }] },
+    { type: 'tool_finished', call: 'f2', tool: 'corpus_verify', outcome: 'ok', output: { text: '', summary: 'Verify the citations, all hold' }, millis: 3 },
+  ];
+  const until = recorded.slice(0, at);
+  const events = [...until, ...more.map((event, index): Recorded => ({ ...event, session: 's', seq: at + index + 1, at: 9_000 + index }))];
+  const view = advance(begin({ from: 1 }), events.map((event) => ({ event })));
+  const steps = substepsOf(view.turns, 1);
+  expect(steps.get('analyse')).toEqual([]);
+  expect(steps.get('verify')?.map((call) => [call.tool, call.state === 'ok', call.summary])).toEqual([['corpus_verify', true, 'Verify the citations, all hold'], ['corpus_verify', false, expect.any(String)]]);
+  expect(substepsOf(view.turns, 2).size).toBe(0);
+});
+
+test('what is said at a pause is heard, and waits for nothing more', () => {
+  const at = recorded.findIndex((event) => event.type === 'ask_answered');
+  const after = (more: Event[]) => {
+    const events = [...recorded.slice(0, at), ...more.map((event, index): Recorded => ({ ...event, session: 's', seq: at + index + 1, at: 9_000 + index }))];
+    return advance(begin({ from: 1 }), events.map((event) => ({ event })));
+  };
+  const spoken: Event = { type: 'input_received', input: 'i2', content: [{ type: 'text', text: 'and paper files' }], delivery: 'steer' };
+  expect(after([spoken]).queue.map((queued) => queued.text)).toEqual(['and paper files']);
+  const heard: Event[] = [
+    { type: 'flow_resumed', run: 1, stage: 'analyse', reply: 'and paper files', inputs: ['i2'] },
+    { type: 'breakout_asked', run: 1, said: 'and paper files', inputs: ['i2'] },
+    { type: 'flow_ended', run: 1, reason: 'breakout', summary: '', inputs: ['i2'] },
+  ];
+  for (const event of heard) {
+    const view = after([spoken, event]);
+    expect(view.queue, event.type).toEqual([]);
+    expect(view.turns.flatMap((turn) => turn.items).filter((item) => item.kind === 'said').map((item) => item.text), event.type).toEqual(['How long?', 'and paper files']);
+  }
 });

@@ -227,6 +227,8 @@ fn a_run_ends_once_whatever_happens_to_its_process() {
         assert_eq!(count(|event| matches!(event, Event::FlowPaused(_))), 1, "seed {seed}");
         let run = world.machine.state().run.clone().unwrap();
         assert_eq!((run.ended, run.cost), (Some(FlowEnd::Completed), Cost(5)), "seed {seed}");
+        let costs: Vec<Cost> = run.stages.iter().map(|stage| stage.cost).collect();
+        assert_eq!(costs, [Cost(1), Cost(3), Cost(1)], "seed {seed}: a stage that was mended costs all its tries");
         assert!(run.stages.iter().all(|stage| stage.status == StageStatus::Done && stage.output.is_some()));
         crashes += world.crashes;
     }

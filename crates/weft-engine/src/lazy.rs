@@ -151,8 +151,16 @@ const BUNDLES: [Bundle; 11] = [
     },
     Bundle {
         name: "corpus",
-        tools: &["corpus_search", "corpus_paragraph", "corpus_hop", "corpus_extract", "corpus_verify", "corpus_list"],
-        about: Some("corpus: search, quote and check collections of documents"),
+        tools: &[
+            "corpus_search",
+            "corpus_paragraph",
+            "corpus_hop",
+            "corpus_extract",
+            "corpus_verify",
+            "corpus_list",
+            "read_paper",
+        ],
+        about: Some("corpus: search, quote and check collections of documents; research papers"),
     },
     Bundle { name: "web", tools: &["web_fetch", "web_search"], about: None },
 ];

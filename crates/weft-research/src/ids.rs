@@ -1,9 +1,10 @@
 //! What paragraphs are called. A number that stands once in the corpus is a name by itself; one that
-//! several documents have gets its document before it. What has no number is called by its document and
+//! several documents have gets its document before it: by the document's own number where each has one,
+//! as in `ISA 315.12`, else by its name. What has no number is called by its document and
 //! heading, and counted there: `travel-notes#booking.2`. No name has a space or a bracket in it, so that
 //! every name can be cited.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::book::Paragraph;
 use crate::corpora::Folder;
@@ -14,6 +15,12 @@ pub fn name(paragraphs: &mut [Paragraph], folders: &[Folder]) {
     let document = |paragraph: &Paragraph| {
         documents.get(&(paragraph.folder, paragraph.source.clone())).cloned().unwrap_or_default()
     };
+    let numbers = document_numbers(paragraphs);
+    for paragraph in paragraphs.iter_mut().filter(|paragraph| is_plain(&paragraph.id)) {
+        if let Some(number) = numbers.get(&(paragraph.folder, paragraph.source.clone())) {
+            paragraph.id = format!("{number}.{}", paragraph.id);
+        }
+    }
     let mut counts: HashMap<String, u32> = HashMap::new();
     paragraphs.iter().for_each(|paragraph| *counts.entry(paragraph.id.clone()).or_default() += 1);
     let mut under: HashMap<String, u32> = HashMap::new();
@@ -40,6 +47,56 @@ pub fn name(paragraphs: &mut [Paragraph], folders: &[Folder]) {
         paragraph.cite = if cite.is_empty() { paragraph.id.clone() } else { format!("{cite} {}", paragraph.id) };
     }
 }
+
+/// `12` and `A5`, which every document may have; not `3.12`, which says its part.
+fn is_plain(id: &str) -> bool {
+    !id.is_empty() && !id.contains('.')
+}
+
+/// The numbers that documents are known by, such as 315 of `isa-315.pdf`: of folders whose documents count
+/// their paragraphs alike and have a number in their names, each another.
+fn document_numbers(paragraphs: &[Paragraph]) -> HashMap<(usize, String), String> {
+    let mut of_folder: BTreeMap<usize, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
+    for paragraph in paragraphs {
+        let documents = of_folder.entry(paragraph.folder).or_default();
+        let plain = documents.entry(paragraph.source.as_str()).or_default();
+        plain.extend(Some(paragraph.id.as_str()).filter(|id| is_plain(id)));
+    }
+    let mut found = HashMap::new();
+    for (folder, documents) in of_folder {
+        let numbered: Vec<(&str, Option<String>)> =
+            documents.iter().filter(|(_, plain)| !plain.is_empty()).map(|(path, _)| (*path, number_of(path))).collect();
+        let known: HashSet<&String> = numbered.iter().filter_map(|(_, number)| number.as_ref()).collect();
+        let mut seen = HashSet::new();
+        let alike = documents.values().any(|plain| {
+            let own: HashSet<&str> = plain.iter().copied().collect();
+            own.into_iter().any(|id| !seen.insert(id))
+        });
+        if alike && known.len() == numbered.len() {
+            found.extend(
+                numbered.iter().filter_map(|(path, number)| Some(((folder, (*path).to_owned()), number.clone()?))),
+            );
+        }
+    }
+    found
+}
+
+/// The first number in a file's name.
+fn number_of(path: &str) -> Option<String> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let digits: String = stem
+        .chars()
+        .skip_while(|letter| !letter.is_ascii_digit())
+        .take_while(char::is_ascii_digit)
+        .take(MOST_DIGITS + 1)
+        .collect();
+    let digits = digits.trim_start_matches('0');
+    (!digits.is_empty() && digits.len() <= MOST_DIGITS).then(|| digits.to_owned())
+}
+
+/// Longer ones are dates and the like.
+const MOST_DIGITS: usize = 4;
 
 /// Each document's short name; with its folder's where two folders have one of that name.
 fn documents(paragraphs: &[Paragraph], folders: &[Folder]) -> HashMap<(usize, String), String> {

@@ -54,3 +54,32 @@ fn every_paragraph_has_a_name_of_its_own_that_can_be_cited() {
         assert_eq!(read.cites, std::slice::from_ref(&paragraph.cite));
     }
 }
+
+/// What paragraphs of such documents are called.
+fn named(all: &[(&str, &str)]) -> Vec<String> {
+    let folders = [Folder { path: PathBuf::from("/x"), tier: Tier::Primary, cite: "ISA".to_owned() }];
+    let mut all: Vec<Paragraph> = all.iter().map(|(source, id)| paragraph(0, source, id, "S")).collect();
+    name(&mut all, &folders);
+    all.into_iter().map(|paragraph| paragraph.cite).collect()
+}
+
+#[test]
+fn documents_with_numbers_give_them_to_their_paragraphs() {
+    let standards = [
+        ("isa-315.pdf", "12"),
+        ("isa-315.pdf", "A5"),
+        ("ISA 0240 (Revised 2019).pdf", "12"),
+        ("ISA 0240 (Revised 2019).pdf", "70"),
+    ];
+    assert_eq!(named(&standards), ["ISA 315.12", "ISA 315.A5", "ISA 240.12", "ISA 240.70"]);
+    let grammar = Grammar { prefixes: vec!["ISA".to_owned()], ..Grammar::default() };
+    for cite in named(&standards) {
+        assert_eq!(grammar.read(&format!("It is so ({cite}).")).cites, [cite]);
+    }
+    // One that has none, or the same as another: they are told apart by their names.
+    assert_eq!(named(&[("isa-315.pdf", "12"), ("notes.pdf", "12")]), ["ISA isa-315#12", "ISA notes#12"]);
+    assert_eq!(named(&[("part 1.md", "12"), ("annex 1.md", "12")]), ["ISA part-1#12", "ISA annex-1#12"]);
+    // Numbers that already tell the part, or that only one document has, stay.
+    assert_eq!(named(&[("01-words.md", "1.2"), ("02-roles.md", "2.2")]), ["ISA 1.2", "ISA 2.2"]);
+    assert_eq!(named(&[("01-words.md", "1"), ("02-roles.md", "2")]), ["ISA 1", "ISA 2"]);
+}

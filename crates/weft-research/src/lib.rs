@@ -24,6 +24,7 @@ mod judge;
 mod kept;
 mod label;
 mod paper_text;
+mod paper_tool;
 pub mod papers;
 mod pause;
 mod plan;

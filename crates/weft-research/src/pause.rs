@@ -65,7 +65,8 @@ pub fn calibrated(input: &Value) -> Value {
     let items =
         |name: &str| output.pointer(&format!("/changes/{name}")).and_then(Value::as_array).cloned().unwrap_or_default();
     let mut text = String::new();
-    let (done, planned, results) = (count("queries_succeeded"), count("queries_planned"), count("results_count"));
+    let (done, planned, found) = (count("queries_succeeded"), count("queries_planned"), count("results_count"));
+    let results = if found == 1 { "1 result".to_owned() } else { format!("{found} results") };
     match output.get("status").and_then(Value::as_str) {
         Some("calibrated") => {
             let changed = ["sub_queries_added", "sub_queries_modified", "sub_queries_demoted"];
@@ -75,7 +76,7 @@ pub fn calibrated(input: &Value) -> Value {
             } else {
                 "## The web confirms the plan\n\n"
             });
-            text.push_str(&format!("{done} of {planned} searches, {results} results.\n\n"));
+            text.push_str(&format!("{done} of {planned} searches, {results}.\n\n"));
             if let Some(context) = output.get("web_research_context").and_then(Value::as_str) {
                 text.push_str(&format!("In the model's words: {context}\n\n"));
             }
@@ -93,11 +94,11 @@ pub fn calibrated(input: &Value) -> Value {
         }
         Some("nothing") => {
             text.push_str("## The web search found nothing of use\n\n");
-            text.push_str(&format!("{done} of {planned} searches, {results} results. The plan stays as it was.\n\n"));
+            text.push_str(&format!("{done} of {planned} searches, {results}. The plan stays as it was.\n\n"));
         }
         Some("unread") => {
             text.push_str("## What the model made of the web could not be read\n\n");
-            text.push_str(&format!("{done} of {planned} searches, {results} results. The plan stays as it was.\n\n"));
+            text.push_str(&format!("{done} of {planned} searches, {results}. The plan stays as it was.\n\n"));
         }
         Some("failed") => {
             text.push_str("## The web search did not work\n\nThe plan stays as it was.\n\n");

@@ -2,21 +2,21 @@
 //! checked.
 //!
 //! Which sentences of an answer are shown is decided in `kept`. What is open is told in the model's own
-//! words, under a line that says so. Whatever comes from documents or the web stays words (`markdown`).
+//! words, under a line that says so. Whatever comes from documents or the web stays words (`inert`).
 
 use serde_json::{Map, Value, json};
 use weft_knowledge::verify::Source;
 
 use crate::answer::{grammar, named_in};
+use crate::book::stems;
 use crate::calibrate::{WebSource, web_sources};
 use crate::cite::Grammar;
+use crate::extract::NEAREST;
 use crate::kept::{Kept, Section, kept};
 use crate::prior::{self, at_word};
 use crate::{inert, judge};
 
 const LONGEST_TITLE: usize = 200;
-/// Paragraphs that are shown where there is no answer.
-const NEAREST: usize = 3;
 
 pub fn render(input: &Value) -> Value {
     let answer = input.get("answer").unwrap_or(&Value::Null);
@@ -43,7 +43,7 @@ pub fn render(input: &Value) -> Value {
             citations.extend(section.cites.iter().map(|(id, claim)| citation(id, claim, &texts)));
         }
     } else {
-        document.push_str(&no_answer(answer, verify, input.get("retrieve").unwrap_or(&Value::Null)));
+        document.push_str(&no_answer(question, answer, verify, input.get("retrieve").unwrap_or(&nothing)));
     }
     if dropped > 0 {
         let what = if dropped == 1 { "1 statement was".to_owned() } else { format!("{dropped} statements were") };
@@ -182,7 +182,7 @@ fn citation(id: &str, claim: &str, texts: &Map<String, Value>) -> Value {
 }
 
 /// Why there is no answer, as far as that is known, and where a reader may look.
-fn no_answer(answer: &Value, verify: &Value, retrieve: &Value) -> String {
+fn no_answer(question: &str, answer: &Value, verify: &Value, retrieve: &Value) -> String {
     let list = |name: &str| -> Vec<String> {
         let list = answer.get(name).and_then(Value::as_array).into_iter().flatten();
         list.filter_map(Value::as_str).map(str::to_owned).collect()
@@ -211,9 +211,26 @@ fn no_answer(answer: &Value, verify: &Value, retrieve: &Value) -> String {
     for cite in nearest {
         let Some(one) = found.iter().find(|one| field(one, "cite") == cite) else { continue };
         let head = format!("**{}** {}", inert::line(&cite), place(one));
-        text.push_str(&format!("\n{}\n\n{}\n", head.trim_end(), inert::block(&field(one, "text"))));
+        let shared = shared_words(question, &format!("{} {}", field(one, "section"), field(one, "text")));
+        text.push_str(&format!("\n{}\n\n{shared}\n\n{}\n", head.trim_end(), inert::block(&field(one, "text"))));
     }
     text
+}
+
+/// What a paragraph has of the question, so that a reader sees at once whether it is worth reading.
+fn shared_words(question: &str, text: &str) -> String {
+    let said = stems(text);
+    let words = question.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut shared: Vec<&str> = Vec::new();
+    for word in words.filter(|word| stems(word).first().is_some_and(|stem| said.contains(stem))) {
+        if !shared.iter().any(|known| known.eq_ignore_ascii_case(word)) {
+            shared.push(word);
+        }
+    }
+    if shared.is_empty() {
+        return "*It has none of the question's words and is near in meaning.*".to_owned();
+    }
+    format!("*Has of the question: {}.*", inert::line(&shared.join(", ")))
 }
 
 /// Without a model: whether the documents speak of it at all, and how else to ask.
@@ -224,14 +241,20 @@ fn not_found(nowhere: &[String], foreign: Option<bool>, retrieve: &Value) -> Str
         [one] => format!(" The word {one} is nowhere in them."),
         several => format!(" The words {} are nowhere in them.", several.join(", ")),
     };
+    let setup = match retrieve.get("notice") {
+        None | Some(Value::Null) => "",
+        Some(_) => "`weft corpus setup` (84 MB, once) finds what they say in other words",
+    };
     if foreign == Some(true) {
-        return format!("The documents do not answer this question.{unknown}\n");
+        let setup = if setup.is_empty() { String::new() } else { format!(" {setup}.") };
+        return format!("The documents do not answer this question.{unknown}{setup}\n");
     }
     let how = retrieve.get("compares").and_then(Value::as_str).unwrap_or("words");
+    let setup = if setup.is_empty() { String::new() } else { format!("; {setup}") };
     format!(
         "No answer was found in the documents.{unknown}\n\nNothing fits the question closely enough to be quoted as an \
          answer. Without a language model texts are compared by {how}, so an answer in other words may be missed: try the \
-         words that the documents use.\n"
+         words that the documents use{setup}.\n"
     )
 }
 

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use weft_knowledge::verify::{self, Axis, Claim, Source, Verdict};
 use weft_tool::{Context, Finished, Need, Permit, Policy, Tool};
 
-use crate::book::{Book, Paragraph};
+use crate::book::{Book, Paragraph, Tier};
 use crate::cite::is_address;
 use crate::corpora::{Corpora, CorpusError};
+use crate::paper_tool::PaperTool;
 use crate::{differ, extract};
 
 const MOST: u64 = 60;
@@ -34,10 +35,12 @@ struct Offer {
     answer: Answering,
 }
 
-/// All tools over corpora.
+/// All tools over corpora and papers.
 pub fn tools(corpora: &Arc<Corpora>) -> Vec<Arc<dyn Tool>> {
+    let papers = Arc::new(PaperTool { corpora: Arc::clone(corpora) }) as Arc<dyn Tool>;
     (0..OFFERS.len())
         .map(|index| Arc::new(CorpusTool { corpora: Arc::clone(corpora), index }) as Arc<dyn Tool>)
+        .chain([papers])
         .collect()
 }
 
@@ -58,7 +61,8 @@ fn offers() -> Vec<Offer> {
             name: "corpus_search",
             description: "Search a corpus of documents; paragraphs best first, each with how to cite it.",
             schema: json!({"type": "object", "required": ["query"],
-                "properties": {"corpus": corpus(), "query": text(), "limit": {"type": "integer"}}}),
+                "properties": {"corpus": corpus(), "query": text(), "limit": {"type": "integer"},
+                    "tier": {"enum": ["primary", "guide"], "description": "only texts that decide, or only guides"}}}),
             summary: "Search the corpus for",
             subject: "query",
             answer: search,
@@ -207,7 +211,12 @@ fn with(paragraph: &Paragraph, more: Value) -> Value {
 
 fn search(book: &Book, input: &Value) -> Result<Found, CorpusError> {
     let query = input.get("query").and_then(Value::as_str).unwrap_or_default();
-    let hits = book.search(query, number(input, "limit", 10))?;
+    let limit = number(input, "limit", 10);
+    let tier: Option<Tier> = input.get("tier").and_then(|tier| serde_json::from_value(tier.clone()).ok());
+    // Of one tier there are as many as of both.
+    let mut hits = book.search(query, if tier.is_some() { usize::MAX } else { limit })?;
+    hits.retain(|(paragraph, _)| tier.is_none_or(|tier| paragraph.tier == tier));
+    hits.truncate(limit);
     let data: Vec<Value> = hits.iter().map(|(paragraph, score)| with(paragraph, json!({ "score": score }))).collect();
     Ok(Found {
         text: shown(hits.iter().map(|(paragraph, _)| *paragraph)),
@@ -357,3 +366,7 @@ fn list(book: &Book, _: &Value) -> Result<Found, CorpusError> {
 fn cut(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }
+
+#[cfg(test)]
+#[path = "tools_tests.rs"]
+mod tests;

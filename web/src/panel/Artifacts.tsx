@@ -7,6 +7,7 @@ import type { Artifact, ArtifactVersion } from '../api/types';
 import { Coloured } from '../markdown/CodeBlock';
 import { languageOf } from '../markdown/highlight';
 import { Markdown } from '../markdown/Markdown';
+import { PaperArtifact } from '../research/PaperArtifact';
 import { Counts } from '../session/Diff';
 import { age, bytes, counted } from '../session/words';
 import { useNow } from '../shell/useNow';
@@ -35,7 +36,7 @@ export function Artifacts({ id, filesSeq, onJump }: { id: string; filesSeq: numb
   return (
     <div className="scroll pad">
       <Loaded query={list}>
-        {list.data?.artifacts.length === 0 ? <p className="muted">This session has made nothing yet. Documents, pictures and other files that it makes are kept here with all their versions.</p> : null}
+        <PaperArtifact session={id} alone={list.data?.artifacts.length === 0 ? <p className="muted">This session has made nothing yet. Documents, pictures and other files that it makes are kept here with all their versions, and the paper that its research is kept as.</p> : null} />
         <ul className="artifacts">
           {list.data?.artifacts.map((one) => <li key={one.path}><Entry artifact={one} onOpen={() => setChosen(one.path)} /></li>)}
         </ul>

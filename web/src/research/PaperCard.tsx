@@ -18,10 +18,13 @@ interface Paper {
 
 const DECISIONS = ['accepted', 'rejected', 'deferred'] as const;
 
+/** The paper of a session; null where it has none. */
+export const usePaper = (session: string) => useQuery({ queryKey: ['paper', session], queryFn: async () => (await api.get<{ paper: Paper | null }>(`sessions/${session}/research/paper`)).paper });
+
 export function PaperCard({ session }: { session: string }) {
   const client = useQueryClient();
   const key = ['paper', session];
-  const known = useQuery({ queryKey: key, queryFn: async () => (await api.get<{ paper: Paper | null }>(`sessions/${session}/research/paper`)).paper });
+  const known = usePaper(session);
   const [shown, setShown] = useState<number | null>(null);
   // Asked again rather than taken from the answer: two of them can come in the other order.
   const changed = () => client.invalidateQueries({ queryKey: key });

@@ -1,5 +1,5 @@
 /** Where research begins: a question, what is asked, and how deep. The run itself is a session. */
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { api } from '../api/client';
@@ -12,6 +12,8 @@ import { useTitle } from '../shell/useTitle';
 
 interface Corpora {
   usual: string;
+  /** What is found: the same words, what is alike, or what means the same. */
+  finds: 'words' | 'likeness' | 'meaning';
   corpora: { name: string; title: string; folders: { path: string; tier: string; cite: string }[] }[];
 }
 
@@ -73,14 +75,35 @@ export function ResearchPage() {
             {depth === 'quick' ? null : <label className="check"><input type="checkbox" checked={!web} onChange={(event) => setWeb(!event.target.checked)} /> Leave the web out</label>}
             <label className="check"><input type="checkbox" checked={yes} onChange={(event) => setYes(event.target.checked)} /> Do not pause to ask me</label>
           </div>
+          {busy ? <p className="meta late" role="status">Reading what is new in the documents. With many of them this takes a while, once.</p> : null}
           {known.isError ? <p className="meta">The corpora could not be listed. Load the page again.</p> : null}
           <section className="first" aria-label="About research" hidden={known.isPending || !version}>
             {version?.offline ? <p className="muted">Without a model the answer is put together from quotations. Each has its source, and nothing is rephrased.</p> : <p className="muted">It plans first and asks you before it spends much. Statements are checked against the paragraphs they cite; what does not hold is left out.</p>}
             {corpus === 'harbour' ? <div className="options">{EXAMPLES.map((example) => <button key={example} type="button" className="option" onClick={() => { setQuestion(example); document.querySelector<HTMLElement>('[data-composer]')?.focus(); }}>{example}</button>)}</div> : null}
             <p className="muted">Your own documents: <code>weft corpus add NAME FOLDER</code></p>
           </section>
+          {known.data && known.data.finds !== 'meaning' ? <FindMeaning finds={known.data.finds} /> : null}
         </div>
       </div>
     </main>
+  );
+}
+
+/** Offered until it is there: one click, and what is asked in other words than the documents' is found. */
+function FindMeaning({ finds }: { finds: 'words' | 'likeness' }) {
+  const client = useQueryClient();
+  const setUp = useMutation({
+    mutationFn: () => api.post('corpora/setup', {}),
+    onSuccess: () => {
+      toast.say('Installed. The documents are read with it before the next question.');
+      return client.invalidateQueries({ queryKey: ['corpora'] });
+    },
+    onError: toast.problem,
+  });
+  return (
+    <section className="find-meaning" aria-label="Finding what you mean">
+      <p>{finds === 'words' ? 'For now only the same words are found.' : 'For now meaning is compared by the fast model.'} A small model on this machine also finds what you ask in other words than the documents use. It is fetched once (84 MB); your documents and questions go nowhere.</p>
+      <button type="button" className="button small" disabled={setUp.isPending} onClick={() => setUp.mutate()}>{setUp.isPending ? 'Installing… this takes a minute' : 'Install it'}</button>
+    </section>
   );
 }

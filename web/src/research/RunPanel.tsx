@@ -3,11 +3,12 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef } from 'react';
 import { address } from '../api/client';
 import { citedBy, corpusOf, paragraphsOf, queriesOf, sourceKey, verificationOf, type Paragraph, type RunView } from '../session/flow';
-import type { View } from '../session/fold';
+import type { Call, View } from '../session/fold';
 import type { SessionStore } from '../session/store';
 import { counted, dollars, duration } from '../session/words';
 import { PaperCard } from './PaperCard';
 import { StageIcon, StageSpent } from './RunRows';
+import { substepsOf } from './substeps';
 
 const AXES: Record<string, string> = { entity: 'Names and numbers', citation: 'Citations', relation: 'Duties and relations', contradictions: 'Contradictions', contradiction: 'Contradiction' };
 const FORMATS = { md: 'Markdown', html: 'HTML', docx: 'Word', pdf: 'PDF' };
@@ -22,13 +23,14 @@ export function RunPanel({ view, store, onJump }: { view: View; store: SessionSt
   if (!run) return <p className="pad muted">{view.from > 1 ? 'Loading the run…' : 'No flow has run in this session.'}</p>;
   return (
     <div className="scroll pad">
-      {[...view.runs].reverse().map((one) => <OneRun key={one.number} run={one} open={one === run} onJump={onJump} />)}
+      {[...view.runs].reverse().map((one) => <OneRun key={one.number} run={one} open={one === run} view={view} onJump={onJump} />)}
     </div>
   );
 }
 
-function OneRun({ run, open, onJump }: { run: RunView; open: boolean; onJump: (seq: number) => void }) {
+function OneRun({ run, open, view, onJump }: { run: RunView; open: boolean; view: View; onJump: (seq: number) => void }) {
   const { id } = useParams({ strict: false });
+  const substeps = useMemo(() => substepsOf(view.turns, run.number), [view.turns, run.number]);
   const verified = verificationOf(run);
   const queries = queriesOf(run);
   const cost = run.stages.reduce((sum, stage) => sum + stage.cost, 0);
@@ -43,8 +45,9 @@ function OneRun({ run, open, onJump }: { run: RunView; open: boolean; onJump: (s
           <li key={stage.id}>
             <button type="button" onClick={() => onJump(stage.seq)}>
               <StageIcon state={stage.state} />
-              <span className="grow"><span className="row"><span className="grow cut">{stage.title}</span><StageSpent stage={stage} /></span>{stage.summary ? <span className="meta">{stage.summary}</span> : null}</span>
+              <span className="grow"><span className="row"><span className="grow cut">{stage.title}</span>{stage.iteration > 0 ? <span className="pill">mended {stage.iteration === 1 ? 'once' : counted(stage.iteration, 'time')}</span> : null}<StageSpent stage={stage} /></span>{stage.summary ? <span className="meta">{stage.summary}</span> : null}</span>
             </button>
+            {stage.state === 'running' ? <Substeps calls={substeps.get(stage.id) ?? []} thinking={view.phase === 'calling'} /> : null}
           </li>
         ))}
       </ol>
@@ -75,6 +78,26 @@ function OneRun({ run, open, onJump }: { run: RunView; open: boolean; onJump: (s
         </>
       ) : null}
     </details>
+  );
+}
+
+/** More than a handful of searches at once are counted. */
+const MOST_SHOWN = 5;
+
+/** What the stage under way does now: its searches and checks as they come, and that the model writes. */
+function Substeps({ calls, thinking }: { calls: readonly Call[]; thinking: boolean }) {
+  const before = Math.max(0, calls.length - MOST_SHOWN);
+  return (
+    <ul className="substeps" aria-label="What it does">
+      {before > 0 ? <li className="meta">{counted(before, 'step')} before</li> : null}
+      {calls.slice(before).map((call) => (
+        <li key={call.key} className={call.state === 'failed' ? 'meta bad' : 'meta'}>
+          <span className="grow cut">{call.summary || call.tool}</span>
+          <span className="number">{call.state === 'planned' || call.state === 'running' ? 'running' : call.state === 'ok' ? duration(call.millis) : call.state}</span>
+        </li>
+      ))}
+      {thinking ? <li className="meta">The model writes…</li> : null}
+    </ul>
   );
 }
 

@@ -1,5 +1,5 @@
 /** Citations in a text as chips: the paragraph on hover and focus, the source beside it on a click. */
-import { createContext, useContext, type ReactNode } from 'react';
+import { createContext, useContext, useState, type ReactNode, type SyntheticEvent } from 'react';
 import { citedIn, type Paragraph } from '../session/flow';
 
 export interface Cites {
@@ -46,11 +46,21 @@ function named(text: string, { known, names, open }: Cites, at: number): ReactNo
   return [...pieces, text.slice(from)];
 }
 
+/** How wide a preview is at most. */
+const PREVIEW = 420;
+
 function Chip({ paragraph, open }: { paragraph: Paragraph; open: (id: string) => void }) {
+  const [left, setLeft] = useState<number | undefined>(undefined);
+  // Near an edge of the document the preview is moved, so that all of it is seen. On a phone it is as wide as the page.
+  const place = (event: SyntheticEvent<HTMLElement>) => {
+    const room = event.currentTarget.closest('.document')?.getBoundingClientRect();
+    const at = event.currentTarget.getBoundingClientRect().left;
+    setLeft(room && window.innerWidth > 600 ? Math.max(room.left - at, Math.min(0, room.right - PREVIEW - at)) : undefined);
+  };
   return (
-    <span className="cite">
+    <span className="cite" onMouseEnter={place} onFocus={place}>
       <button type="button" onClick={() => open(paragraph.id)}>{paragraph.cite}</button>
-      <span className="cite-preview" role="tooltip">
+      <span className="cite-preview" role="tooltip" style={{ left }}>
         <span className="meta">{[paragraph.section, paragraph.page ? `page ${paragraph.page}` : null].filter(Boolean).join(' · ')}</span>
         <span>{paragraph.text.length > 420 ? `${paragraph.text.slice(0, 420)}…` : paragraph.text}</span>
       </span>

@@ -523,7 +523,12 @@ class Draft {
       case 'flow_continued':
         this.note(event, 'The run goes on where it was.');
         return;
+      case 'flow_resumed':
+      case 'breakout_asked':
+        // Whoever speaks at a pause instead of choosing has been heard.
+        return this.take(event.inputs ?? [], event, true);
       case 'flow_ended':
+        this.take(event.inputs ?? [], event, true);
         if (event.reason === 'breakout') this.note(event, 'You left the run. What it found so far stays in the conversation.');
         if (event.document) this.add({ kind: 'document', key: `d${event.seq}`, seq: event.seq, at: event.at, run: event.run, text: event.document });
         return;

@@ -137,7 +137,7 @@ impl Interpreter<'_> {
             return Ok(Next::Work(Work::Skip { why, output: json!({ "skipped": "rule" }) }));
         }
         let mut journal = self.run.steps.iter();
-        let mut last = Value::Null;
+        let mut last = None;
         for step in &spec.steps {
             if let Some(when) = &step.when
                 && !scope.holds(when)?
@@ -154,12 +154,13 @@ impl Interpreter<'_> {
             };
             match given {
                 Given::Value(value) => {
-                    scope.add_step(&step.id, value.clone());
-                    last = value;
+                    scope.add_step(&step.id, value);
+                    last = Some(&step.id);
                 }
                 Given::Next(next) => return Ok(next),
             }
         }
+        let last = last.and_then(|id| scope.step(id)).cloned().unwrap_or_default();
         self.finish(&mut scope, spec, last)
     }
 
@@ -169,15 +170,10 @@ impl Interpreter<'_> {
 
     fn scope(&self) -> Result<Scope, Trouble> {
         let mut scope = Scope::default();
-        let mut stages = Map::new();
         for stage in &self.run.stages {
-            let Some(event) = stage.output.and_then(|seq| self.around.event(seq)) else { continue };
-            let output = match &*event {
-                Event::StageFinished(finished) => finished.output.clone(),
-                Event::StageSkipped(skipped) => skipped.output.clone(),
-                _ => continue,
-            };
-            stages.insert(stage.id.clone(), output);
+            if let Some(event) = stage.output.and_then(|seq| self.around.event(seq)) {
+                scope.add_told(&stage.id, event);
+            }
         }
         // Of several replies to one pause each counts.
         let mut replies: Map<String, Value> = Map::new();
@@ -187,8 +183,6 @@ impl Interpreter<'_> {
         }
         scope.set("question", self.started.question.as_str());
         scope.set("settings", self.started.settings.clone());
-        scope.set("stages", stages);
-        scope.set("steps", Map::new());
         scope.set("feedback", self.run.feedback.clone());
         scope.set("iteration", self.run.iteration());
         scope.set("replies", replies);
@@ -388,9 +382,7 @@ impl Interpreter<'_> {
         let output = spec.output.as_ref().map_or(Ok(last), |output| scope.evaluate(output))?;
         scope.set("output", output.clone());
         let summary = scope.render(&spec.summary)?;
-        let mut stages = scope.get("stages").and_then(Value::as_object).cloned().unwrap_or_default();
-        stages.insert(spec.id.clone(), output.clone());
-        scope.set("stages", stages);
+        scope.add_stage(&spec.id, output.clone());
         let repair = self.flow.repairs.iter().find(|repair| repair.last == spec.id);
         let repair = repair.map(|repair| scope.evaluate(&repair.feedback)).transpose()?;
         let repair =
@@ -412,7 +404,7 @@ impl Interpreter<'_> {
         let options = |value: &Value| -> Vec<String> {
             value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
         };
-        let made = spec.code.as_ref().map(|function| self.around.function(function, &Value::from_iter(parts(scope))));
+        let made = spec.code.as_ref().map(|function| self.around.function(function, &scope.values(&PARTS)));
         let made = made.transpose()?.unwrap_or_default();
         let text = match made.get("text").and_then(Value::as_str) {
             Some(text) => text.to_owned(),
@@ -434,7 +426,7 @@ impl Interpreter<'_> {
     fn brief(&self, scope: &Scope, is_partial: bool) -> String {
         let mut scope = scope.clone();
         scope.set("partial", is_partial);
-        let input = Value::from_iter(parts(&scope));
+        let input = scope.values(&PARTS);
         let made = self.flow.brief.as_ref().and_then(|function| self.around.function(function, &input).ok());
         let made = made.as_ref().and_then(Value::as_str).map(str::to_owned);
         made.unwrap_or_else(|| format!("A run of \"{}\" on: {}", self.flow.title, self.started.question))
@@ -611,7 +603,7 @@ impl Interpreter<'_> {
     fn scope_after(&self) -> Result<Scope, Trouble> {
         let mut scope = self.scope()?;
         let stage = self.run.at.checked_sub(1).and_then(|at| self.run.stages.get(at));
-        let output = stage.and_then(|stage| scope.get("stages").and_then(|stages| stages.get(&stage.id)).cloned());
+        let output = stage.and_then(|stage| scope.stage(&stage.id)).cloned();
         scope.set("output", output.unwrap_or_default());
         Ok(scope)
     }
@@ -658,25 +650,23 @@ struct Reply {
     offered: bool,
 }
 
-fn parts(scope: &Scope) -> impl Iterator<Item = (String, Value)> {
-    let names = [
-        "question",
-        "settings",
-        "stages",
-        "steps",
-        "output",
-        "feedback",
-        "iteration",
-        "replies",
-        "prior",
-        "offline",
-        "tools",
-        "today",
-        "partial",
-        "run",
-    ];
-    names.into_iter().filter_map(|name| scope.get(name).map(|value| (name.to_owned(), value.clone())))
-}
+/// What functions for pauses and for the run in a few words are given.
+const PARTS: [&str; 14] = [
+    "question",
+    "settings",
+    "stages",
+    "steps",
+    "output",
+    "feedback",
+    "iteration",
+    "replies",
+    "prior",
+    "offline",
+    "tools",
+    "today",
+    "partial",
+    "run",
+];
 
 fn result(finished: &ToolFinished) -> Value {
     let failed = finished.outcome != Outcome::Ok;

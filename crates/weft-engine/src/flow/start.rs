@@ -93,10 +93,13 @@ impl Engine {
 
     /// What the last stage gave of the last run of a session that was completed.
     pub fn run_output(&self, session: SessionId) -> Result<Option<Value>, EngineError> {
-        match answered(&self.state(session)?) {
-            Some(answered) => self.stage_output(session, answered.output),
-            None => Ok(None),
-        }
+        Ok(self.last_answer(session)?.map(|(_, output)| output))
+    }
+
+    /// The same with the number of that run; a later one may have been left.
+    pub fn last_answer(&self, session: SessionId) -> Result<Option<(u32, Value)>, EngineError> {
+        let Some(answered) = answered(&self.state(session)?) else { return Ok(None) };
+        Ok(self.stage_output(session, answered.output)?.map(|output| (answered.run, output)))
     }
 
     /// The same of an earlier run, by its number.

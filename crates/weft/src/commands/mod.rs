@@ -41,7 +41,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Command::Run(args)) => small(run::run(args)),
         Some(Command::Resume(args)) => small(resume::run(args)),
         Some(Command::Research(args)) => small(research::run(args)),
-        Some(Command::Corpus { command }) => research::corpus(command),
+        Some(Command::Corpus { command }) => small(research::corpus(command)),
         Some(Command::Sessions { command }) => small(sessions::run(command)),
         Some(Command::Undo(args)) => small(undo::undo(args)),
         Some(Command::Redo(args)) => small(undo::redo(args)),

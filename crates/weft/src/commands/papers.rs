@@ -1,9 +1,9 @@
 //! `weft research paper`: research that is kept, with versions and decisions.
 
 use serde_json::json;
-use weft_research::papers::{Decided, Paper, PaperError, Source};
+use weft_research::papers::{Decided, Paper, PaperError, Papers, Source};
 
-use super::research::{corpora, find};
+use super::research::{corpora, find, write};
 use crate::exit::{Exit, UsageError};
 use crate::open;
 use crate::out;
@@ -21,12 +21,11 @@ pub fn run(command: PaperCommand) -> anyhow::Result<Exit> {
         PaperCommand::Make { session, title, why } => {
             let opened = open::open_to_look()?;
             let session = find(&opened, session.as_deref())?;
-            let Some(output) = opened.engine.run_output(session)? else {
+            let Some((run, output)) = opened.engine.last_answer(session)? else {
                 let words =
                     format!("session {session} has no finished answer. `weft research resume {session}` goes on");
                 return Err(UsageError(words).into());
             };
-            let run = opened.engine.state(session)?.run.map_or(1, |run| run.number);
             let name = session.to_string();
             let source = Source { session: &name, run, output: &output, title: title.as_deref(), why: &why };
             let paper = papers.make(&source).map_err(usage)?;
@@ -61,11 +60,12 @@ pub fn run(command: PaperCommand) -> anyhow::Result<Exit> {
                 }
             }
         }
+        PaperCommand::Export { paper, output, format, version } => {
+            let paper = named_or_newest(&papers, paper)?;
+            return write(&paper.text(paper.version(version).map_err(usage)?), output.as_deref(), format);
+        }
         PaperCommand::Show { paper, version, json } => {
-            let paper = match paper {
-                Some(slug) => papers.get(&slug).map_err(usage)?,
-                None => newest(papers.list().map_err(usage)?)?,
-            };
+            let paper = named_or_newest(&papers, paper)?;
             if json {
                 out::json_line(&paper);
             } else {
@@ -98,7 +98,11 @@ pub fn run(command: PaperCommand) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn newest(papers: Vec<Paper>) -> Result<Paper, UsageError> {
+fn named_or_newest(papers: &Papers, slug: Option<String>) -> Result<Paper, UsageError> {
+    let usage = |error: PaperError| UsageError(error.to_string());
+    if let Some(slug) = slug {
+        return papers.get(&slug).map_err(usage);
+    }
     let none = "there are no papers yet. `weft research paper make` makes one of the last answer";
-    papers.into_iter().next().ok_or_else(|| UsageError(none.to_owned()))
+    papers.list().map_err(usage)?.into_iter().next().ok_or_else(|| UsageError(none.to_owned()))
 }

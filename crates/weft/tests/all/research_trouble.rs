@@ -132,6 +132,39 @@ fn a_corpus_whose_reading_was_killed_is_read_before_it_is_asked() {
     status.says("gates: 60 documents, 120 paragraphs");
 }
 
+/// With a model that finds nothing: it is said, nothing is cited, and what would be needed is told.
+#[test]
+fn what_a_model_finds_no_answer_to_is_not_answered() {
+    let world = World::behaving(Behaviour::matching(|seen| {
+        if seen.last_user.contains("plan how to research") {
+            return planned();
+        }
+        text(json!({"synthesis": "", "gaps": ["Which hat the keeper wears"], "confidence": 0.9}).to_string())
+    }));
+    let ran = world.weft(&["research", "--yes", "Which hat does the keeper of the lighthouse wear?"]).expect(1);
+    ran.says("The documents do not answer this question.").says("## What is open").says("Which hat the keeper wears");
+    for made_up in ["## Citations", "## Verification", "> Sources"] {
+        assert!(!ran.stdout.contains(made_up), "{made_up}: {ran:?}");
+    }
+    // Asked once for a plan and once for an answer: that there is none is no mistake to be mended.
+    assert_eq!(world.server.requests().len(), 2);
+}
+
+/// All documents of a corpus were taken away since it was read.
+#[test]
+fn a_corpus_that_has_become_empty_is_not_asked() {
+    let world = World::new(vec![text("never asked")]);
+    documents(&world, "papers", &[("rules.md", "# Rules\n\n1.1 A purchase order is needed above 500 euros.\n")]);
+    world.weft(&["corpus", "add", "rules", "papers", "--cite", "R"]).expect(0);
+    std::fs::remove_file(world.folder.path().join("papers/rules.md")).unwrap();
+    let ask = ["research", "--model", "offline/offline", "--corpus", "rules", "When is a purchase order needed?"];
+    let ran = world.weft(&ask);
+    ran.says("holds no documents that can be read");
+    assert!(!ran.stdout.contains("500 euros"), "{ran:?}");
+    documents(&world, "papers", &[("rules.md", "# Rules\n\n1.1 A purchase order is needed above 600 euros.\n")]);
+    world.weft(&ask).expect(0).says("above 600 euros");
+}
+
 fn find(folder: &std::path::Path, name: &str) -> bool {
     std::fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| {
         entry.file_name().to_string_lossy() == name || (entry.path().is_dir() && find(&entry.path(), name))

