@@ -368,6 +368,9 @@ pub struct Run {
     /// What was said at pauses: stage and words.
     pub replies: Vec<(String, String)>,
     pub budget: Option<Cost>,
+    /// Somebody said what it may cost, at the beginning or when it was carried on.
+    #[serde(default)]
+    pub budget_chosen: bool,
     pub cost: Cost,
     /// Calls made so far; each gets a name of its own.
     pub calls: u32,
@@ -409,6 +412,7 @@ impl Run {
             skip: Vec::new(),
             replies: Vec::new(),
             budget: started.budget,
+            budget_chosen: started.budget_chosen,
             cost: Cost::ZERO,
             calls: 0,
             under_way: true,
@@ -494,6 +498,7 @@ impl Run {
             Event::FlowContinued(continued) => {
                 (self.under_way, self.aside) = (true, false);
                 self.budget = continued.budget.or(self.budget);
+                self.budget_chosen |= continued.budget.is_some();
                 // A question that was closed with the turn is put again; nobody has answered it.
                 if self.paused.is_some() {
                     self.steps.clear();

@@ -250,7 +250,9 @@ fn a_budget_stops_a_run_before_the_call_that_could_exceed_it_and_a_larger_one_go
     assert!(!events.iter().any(|event| matches!(event, Event::RoundStarted(_))), "{events:?}");
     let run = world.machine.state().run.clone().unwrap();
     assert_eq!((run.ended, run.summary.as_str()), (None, "so far"));
+    assert!(!run.budget_chosen, "nobody chose the one it had");
     world.machine.step(Timestamp(10), Input::ContinueFlow { budget: Cost(20) }).unwrap();
+    assert!(world.machine.state().run.as_ref().unwrap().budget_chosen);
     world.machine.step(Timestamp(11), dear()).unwrap();
     let events = world.machine.take_events();
     assert!(events.iter().any(|event| matches!(event, Event::RoundStarted(_))), "{events:?}");

@@ -10,8 +10,14 @@ impl Engine {
     /// A session that was deleted goes for good after a while, and what people say in it must not go with it:
     /// whoever has work done in it brings it back.
     pub(crate) async fn bring_back(&self, session: SessionId, input: &Input) -> Result<(), EngineError> {
-        let is_work =
-            matches!(input, Input::Submit { .. } | Input::StartFlow { .. } | Input::Answer { .. } | Input::Continue);
+        let is_work = matches!(
+            input,
+            Input::Submit { .. }
+                | Input::StartFlow { .. }
+                | Input::ContinueFlow { .. }
+                | Input::Answer { .. }
+                | Input::Continue
+        );
         let store = self.store();
         if is_work && store.marked_session(session).is_ok_and(|marked| marked.marks.deleted_at.is_some()) {
             store.mark(session, MarkChange { deleted_at: Some(None), ..MarkChange::default() }).await?;

@@ -68,11 +68,6 @@ impl Staging {
         Ok(Interpreter { flow, started, run, around: &around }.next())
     }
 
-    /// Whether somebody chose what the run may cost. Then no call is made whose price nobody knows.
-    pub fn has_chosen_budget(&self) -> bool {
-        self.begun.as_ref().is_some_and(|(_, started, _)| started.budget_chosen)
-    }
-
     /// Forgets what an ended run referred to.
     pub fn rest(&mut self) {
         *self = Self::default();

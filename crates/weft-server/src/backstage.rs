@@ -13,8 +13,8 @@ pub trait Backstage: Send + Sync + 'static {
     /// The settings as they are on disk now. An error is a sentence for people.
     fn settings(&self) -> Result<Loaded, String>;
 
-    /// Sets one setting of the person's own file, or puts it back to its default.
-    fn set(&self, key: &str, value: Option<&str>) -> Result<(), String>;
+    /// Changes settings of the person's own file, all or none; one without a value has its default again.
+    fn change(&self, changes: &[(String, Option<String>)]) -> Result<(), String>;
 
     /// Puts these hooks in the place of those in the person's own file, in this order.
     fn set_hooks(&self, hooks: &[Hook]) -> Result<(), String>;

@@ -81,7 +81,7 @@ const GATES: [&str; 31] = [
     // What no model chose: git that only looks, the person's hooks, and their own commands.
     "crates/weft-tool/src/tools/git/past.rs",
     "crates/weft-engine/src/hooks.rs",
-    "crates/weft/src/commands/knowledge/manage.rs",
+    "crates/weft-knowledge/src/embed/fetch.rs",
     "crates/weft/src/commands/sandbox.rs",
     // Servers that are spoken to over pipes.
     "crates/weft-tool/src/service.rs",

@@ -2,6 +2,8 @@
 //! can be taken back. It goes by what the call needs and by what holds on this machine now, and where nothing certain
 //! can be said it says nothing.
 
+use std::collections::BTreeSet;
+
 use weft_sandbox::support::Choice;
 use weft_sandbox::{Network, Setting};
 
@@ -20,7 +22,7 @@ pub(crate) fn of(needs: &[Need], policy: &Policy<'_>, sandbox: Option<&Sandbox>)
         Some(Need::Learn(_)) => "Adds to what Weft knows of this project. No file of yours is changed.".to_owned(),
         Some(Need::Write(_)) => writing(needs, policy),
         Some(Need::Reach(host)) => format!("Talks to `{host}` over the network. What is sent cannot be taken back."),
-        Some(Need::Git { kind, .. }) => using_git(*kind).to_owned(),
+        Some(Need::Git { kind, .. }) => using_git(*kind, policy).to_owned(),
         Some(Need::Use(_)) => {
             "Its source decides what happens, with all that it can reach. Weft cannot take it back.".to_owned()
         }
@@ -43,9 +45,13 @@ const fn gravity(need: &Need) -> u8 {
 }
 
 fn writing(needs: &[Need], policy: &Policy<'_>) -> String {
-    let files = needs.iter().filter_map(|need| if let Need::Write(path) = need { Some(path) } else { None });
-    let located: Vec<Option<Located>> = files.map(|path| Located::new(policy.workspace, path).ok()).collect();
+    // A path that is named twice is one file.
+    let paths: BTreeSet<&str> =
+        needs.iter().filter_map(|need| if let Need::Write(path) = need { Some(path.as_str()) } else { None }).collect();
+    let located: Vec<Option<Located>> = paths.iter().map(|path| Located::new(policy.workspace, path).ok()).collect();
+    let is_folder = located.iter().flatten().any(|file| file.path.is_dir());
     let (files, it) = match located.len() {
+        _ if is_folder => ("files".to_owned(), "them"),
         1 => ("1 file".to_owned(), "it"),
         count => (format!("{count} files"), "them"),
     };
@@ -55,7 +61,8 @@ fn writing(needs: &[Need], policy: &Policy<'_>) -> String {
     // What a file was is kept up to a size; one that is not there yet is simply removed.
     let kept = |file: &Located| match (policy.undo, std::fs::metadata(&file.path)) {
         (None, _) => false,
-        (Some(largest), Ok(is)) => is.len() <= largest,
+        // How large the files in a folder are is not looked at: those that are too large are named by the undo.
+        (Some(largest), Ok(is)) => is.is_dir() || is.len() <= largest,
         (Some(_), Err(_)) => true,
     };
     if located.iter().flatten().all(kept) {
@@ -64,11 +71,15 @@ fn writing(needs: &[Need], policy: &Policy<'_>) -> String {
     format!("Changes {files} in this project. Weft keeps no copy of what was there, so you cannot take {it} back.")
 }
 
-const fn using_git(kind: GitKind) -> &'static str {
+const fn using_git(kind: GitKind, policy: &Policy<'_>) -> &'static str {
     match kind {
         GitKind::Look => "Looks only: nothing is changed. What it reads goes to the model.",
+        GitKind::Record | GitKind::Branch | GitKind::History if policy.undo.is_some() => {
+            "Changes what git has recorded in this repository, and can change its files. Undo brings back files of this \
+             project, not what git records."
+        }
         GitKind::Record | GitKind::Branch | GitKind::History => {
-            "Changes what git has recorded in this repository, and nothing elsewhere. Undo does not cover that."
+            "Changes what git has recorded in this repository, and can change its files. Weft cannot take it back."
         }
         GitKind::Fetch => "Talks to the remote and brings in what others have published. Undo does not cover that.",
         GitKind::Publish => "Can change what others see, or throw commits away. Weft cannot take it back.",

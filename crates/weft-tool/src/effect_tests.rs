@@ -42,6 +42,9 @@ fn what_can_be_taken_back_is_promised_and_nothing_else() {
         let words = write(&paths, undo);
         assert!(words.contains("keeps no copy") && words.contains("cannot take"), "{words}");
     }
+    // The same path twice is one file, and of a folder nobody knows how many it will be.
+    assert_eq!(write(&["small", "small"], Some(1_000)), "Changes 1 file in this project. You can take it back.");
+    assert_eq!(write(&[".", "."], Some(1_000)), "Changes files in this project. You can take them back.");
     let words = write(&["small", "/etc/hosts"], Some(1_000));
     assert!(words.contains("not all in this project") && !words.contains("You can"), "{words}");
 }
@@ -71,6 +74,10 @@ fn a_command_is_said_to_be_held_only_where_it_is() {
 fn of_several_needs_the_gravest_is_told() {
     let workspace = Path::new("/");
     let mut needs = vec![Need::Read("a".to_owned()), Need::Write("b".to_owned())];
+    // Git's tools overwrite files too.
+    needs.push(Need::Git { kind: GitKind::Record, words: Vec::new() });
+    assert!(told(&needs, Some(1), workspace, None).contains("can change its files. Undo brings back files"));
+    assert!(told(&needs, None, workspace, None).contains("cannot take it back"));
     needs.push(Need::Git { kind: GitKind::Publish, words: Vec::new() });
     assert!(told(&needs, Some(1), workspace, None).contains("throw commits away"));
     needs.extend(run(true));

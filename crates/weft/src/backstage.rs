@@ -46,12 +46,8 @@ impl Backstage for Program {
         told(open::settings(&self.home, &self.workspace))
     }
 
-    fn set(&self, key: &str, value: Option<&str>) -> Result<(), String> {
-        let file = self.home.config_file();
-        told(match value {
-            Some(value) => config::set(&file, key, value),
-            None => config::unset(&file, key).map(drop),
-        })
+    fn change(&self, changes: &[(String, Option<String>)]) -> Result<(), String> {
+        told(config::change(&self.home.config_file(), changes))
     }
 
     fn set_hooks(&self, hooks: &[Hook]) -> Result<(), String> {

@@ -34,7 +34,8 @@ impl Driver {
         let named = prompt.uses.as_deref().and_then(|name| name.parse().ok());
         let chosen = named.and_then(|name| self.shared.models.choose_named(&self.shared, state, &name).ok());
         let chosen = chosen.unwrap_or_else(|| Arc::clone(usual));
-        if !chosen.info.price_known && self.staging.has_chosen_budget() {
+        // Where somebody said what it may cost, no call is made whose price nobody knows.
+        if !chosen.info.price_known && state.run.as_ref().is_some_and(|run| run.budget_chosen) {
             let failed = call_failed(weft_model::gate::unpriced(&chosen.name.provider, &chosen.name.model));
             self.running.spawn(async move { failed });
             return;

@@ -120,10 +120,13 @@ pub async fn chat(State(desk): State<SharedDesk>, Body(request): Body<UiChat>) -
 /// What was said stays in the session that was.
 async fn take_back(desk: &SharedDesk, session: SessionId, request: &UiChat, said: &[UserPart]) -> Answer<SessionId> {
     let inputs = inputs_of(desk, session).await?;
-    // Somebody may have said more in the workbench, so the same words count more than their place.
+    // Somebody may have said more in the workbench: where other words stand in this place, the same words
+    // are looked for.
     let place = request.messages.iter().filter(|message| message.role == "user").count().saturating_sub(1);
     let same = || inputs.iter().rev().find(|(_, content)| content.starts_with(said));
-    let found = if request.regenerates() { same().or(inputs.get(place)) } else { inputs.get(place) };
+    let there = inputs.get(place);
+    let is_same = there.is_some_and(|(_, content)| content.starts_with(said));
+    let found = if request.regenerates() && !is_same { same().or(there) } else { there };
     match found {
         // It has not heard of it: nothing is to be taken back.
         None => Ok(session),

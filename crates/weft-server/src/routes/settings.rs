@@ -155,6 +155,8 @@ fn values(config: &Config) -> BTreeMap<&'static str, Value> {
 
 /// Change settings in your own file; `null` puts one back to its default
 ///
+/// All of them are changed, or none if one of them is wrong.
+///
 /// New sessions start with the new model, mode, agent and limits at once; rules, budgets and the sandbox hold
 /// from the next call on, also in a turn that runs. What has to wait until Weft starts again is listed in
 /// `waiting`. Nothing is saved (409) if the one setting that is changed no longer has the version that
@@ -192,14 +194,9 @@ impl Desk {
             read.check("The settings", || now.unwrap_or_default())?;
         }
         let backstage = Arc::clone(&self.backstage);
-        let done = blocking(move || {
-            for (key, value) in &changes {
-                let text = as_toml(value);
-                backstage.set(key, text.as_deref())?;
-            }
-            Ok::<_, String>(changes)
-        });
-        let changes = done.await?.map_err(|reason| Problem::bad(sentence(&reason)))?;
+        let written: Vec<_> = changes.iter().map(|(key, value)| (key.clone(), as_toml(value))).collect();
+        let done = blocking(move || backstage.change(&written)).await?;
+        done.map_err(|reason| Problem::bad(sentence(&reason)))?;
         self.renew_settings().await?;
         for (key, value) in &changes {
             self.note_change(Category::Config, "config.set", "set", &format!("{key} = {value}"));

@@ -278,6 +278,13 @@ async fn the_ai_sdk_takes_back_and_says_anew_without_saying_it_twice() {
     )
     .await;
     assert_eq!(heard("ai-sdk:c"), ["one", "four"]);
+    // The same words twice: it goes back to those that the chat means.
+    let twice = json!([said("1", "on"), answered, said("2", "on")]);
+    chat(json!({ "id": "d", "trigger": "submit-message", "messages": [said("1", "on")] })).await;
+    chat(json!({ "id": "d", "trigger": "submit-message", "messages": twice })).await;
+    assert_eq!(heard("ai-sdk:d"), ["on", "on"]);
+    chat(json!({ "id": "d", "trigger": "regenerate-message", "messages": [said("1", "on")] })).await;
+    assert_eq!(heard("ai-sdk:d"), ["on"]);
 }
 
 #[tokio::test]

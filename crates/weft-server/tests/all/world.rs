@@ -37,14 +37,16 @@ impl Backstage for Plain {
     fn settings(&self) -> Result<Loaded, String> {
         Ok(Loaded { config: self.config.lock().unwrap().clone(), ..Loaded::default() })
     }
-    fn set(&self, key: &str, value: Option<&str>) -> Result<(), String> {
+    fn change(&self, changes: &[(String, Option<String>)]) -> Result<(), String> {
         let mut config = self.config.lock().unwrap();
-        let value = value.unwrap_or_default();
-        match key {
-            "sandbox.mode" => config.sandbox = serde_json::from_str(value).map_err(|error| error.to_string())?,
-            "budget.month_usd" => config.budget.month_usd = value.parse().ok(),
-            "undo.keep_days" => config.undo.keep_days = value.parse().unwrap(),
-            _ => return Err("not in this test".to_owned()),
+        for (key, value) in changes {
+            let value = value.as_deref().unwrap_or_default();
+            match key.as_str() {
+                "sandbox.mode" => config.sandbox = serde_json::from_str(value).map_err(|error| error.to_string())?,
+                "budget.month_usd" => config.budget.month_usd = value.parse().ok(),
+                "undo.keep_days" => config.undo.keep_days = value.parse().unwrap(),
+                _ => return Err("not in this test".to_owned()),
+            }
         }
         Ok(())
     }

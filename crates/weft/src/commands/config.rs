@@ -99,11 +99,7 @@ pub fn unset(file: &Path, key: &str) -> anyhow::Result<Exit> {
     check_known(key)?;
     let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut document = read(file)?;
-    let mut parts: Vec<&str> = key.split('.').collect();
-    let last = parts.pop().unwrap_or(key);
-    let table = parts.iter().try_fold(document.as_item_mut(), |item, part| item.get_mut(part));
-    let removed = table.and_then(Item::as_table_like_mut).and_then(|table| table.remove(last));
-    let words = if removed.is_some() {
+    let words = if take_out(&mut document, key) {
         write(file, &document.to_string())?;
         format!("`{key}` has its default again.")
     } else {
@@ -132,6 +128,35 @@ fn get(document: &DocumentMut, key: &str) -> anyhow::Result<Exit> {
 pub fn set(file: &Path, key: &str, text: &str) -> anyhow::Result<()> {
     let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut document = read(file)?;
+    put(&mut document, key, text)?;
+    write(file, &document.to_string())?;
+    out::tell(&note(&format!("Set `{key}` in `{}`.", file.display()), &out::look_stderr()));
+    Ok(())
+}
+
+/// Changes several settings, all or none; one without a value has its default again.
+pub fn change(file: &Path, changes: &[(String, Option<String>)]) -> anyhow::Result<()> {
+    let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut document = read(file)?;
+    for (key, value) in changes {
+        check_known(key)?;
+        match value {
+            Some(value) => put(&mut document, key, value)?,
+            None => drop(take_out(&mut document, key)),
+        }
+    }
+    write(file, &document.to_string())
+}
+
+/// Whether it was there.
+fn take_out(document: &mut DocumentMut, key: &str) -> bool {
+    let mut parts: Vec<&str> = key.split('.').collect();
+    let last = parts.pop().unwrap_or(key);
+    let table = parts.iter().try_fold(document.as_item_mut(), |item, part| item.get_mut(part));
+    table.and_then(Item::as_table_like_mut).and_then(|table| table.remove(last)).is_some()
+}
+
+fn put(document: &mut DocumentMut, key: &str, text: &str) -> anyhow::Result<()> {
     // `auto` is a word, `50` a number, `true` a truth value: what is not TOML by itself is text.
     let value = text.parse::<toml_edit::Value>().unwrap_or_else(|_| toml_edit::Value::from(text));
     let checked: toml::Table = format!("value = {value}").parse().context("this value cannot be written as TOML")?;
@@ -158,8 +183,6 @@ pub fn set(file: &Path, key: &str, text: &str) -> anyhow::Result<()> {
             table.insert(last, Item::Value(value));
         }
     }
-    write(file, &document.to_string())?;
-    out::tell(&note(&format!("Set `{key}` in `{}`.", file.display()), &out::look_stderr()));
     Ok(())
 }
 

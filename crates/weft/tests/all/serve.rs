@@ -234,6 +234,9 @@ fn settings_sources_and_the_state_of_things_are_there_for_a_browser() {
     let (_, begun) = served.send("POST", "sessions", &json!({}));
     assert_eq!(begun["mode"], "safe", "{begun}");
     assert_eq!(served.send("PATCH", "settings", &json!({ "mode": null })).1["values"]["mode"], "ask");
+    // One wrong value, and none of them is kept.
+    let (status, _) = served.send("PATCH", "settings", &json!({ "limits.rounds": 9, "mode": "nonsense" }));
+    assert_eq!((status, &served.get("settings")["values"]["limits.rounds"]), (400, &json!(7)));
     assert_eq!(served.send("PATCH", "settings", &json!({ "hooks": [{ "command": "evil" }] })).0, 400);
     let source = json!({ "name": "docs", "url": "http://127.0.0.1:1/mcp" });
     assert_eq!(served.send("POST", "sources", &source).0, 204);
