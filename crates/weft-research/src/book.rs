@@ -91,7 +91,7 @@ impl Book {
                 });
             }
         }
-        crate::ids::name(&mut paragraphs, &corpus.folders);
+        let numbers = crate::ids::name(&mut paragraphs, &corpus.folders);
         let by_id = paragraphs.iter().enumerate().map(|(index, paragraph)| (paragraph.id.clone(), index)).collect();
         let mut starts: HashMap<(usize, String), Vec<(u32, usize)>> = HashMap::new();
         for (index, paragraph) in paragraphs.iter().enumerate() {
@@ -100,20 +100,20 @@ impl Book {
         starts.values_mut().for_each(|lines| lines.sort_unstable());
         let (links, back, words) = (Vec::new(), Vec::new(), HashMap::new());
         let mut book = Self { corpus, parts, model, paragraphs, by_id, starts, links, back, words };
-        book.link();
+        book.link(&numbers);
         Ok(book)
     }
 
-    fn link(&mut self) {
+    fn link(&mut self, numbers: &[Option<String>]) {
         let mut links = vec![Vec::new(); self.paragraphs.len()];
         let mut back = vec![Vec::new(); self.paragraphs.len()];
         for (index, paragraph) in self.paragraphs.iter().enumerate() {
             let words = paragraph.text.split(|letter: char| letter.is_whitespace() || "()[],;:|".contains(letter));
             // "paragraph 12" of a document that is known by its number is that document's.
-            let own = paragraph.id.split_once('.').map_or("", |(document, _)| document);
+            let own = numbers.get(index).and_then(Option::as_ref);
             let mut called = false;
             for word in words.map(|word| word.trim_end_matches('.')).filter(|word| !word.is_empty()) {
-                let of_own = || called.then(|| self.by_id.get(&format!("{own}.{word}"))).flatten();
+                let of_own = || own.filter(|_| called).and_then(|own| self.by_id.get(&format!("{own}.{word}")));
                 let target = self.by_id.get(word).or_else(of_own);
                 let target = target.copied().filter(|target| *target != index);
                 called = is_called(word) || called && (target.is_some() || matches!(word, "and" | "or"));

@@ -6,20 +6,24 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::book::Paragraph;
+use crate::book::{Paragraph, Tier};
 use crate::corpora::Folder;
 
-/// Names all paragraphs; those without a number come with an empty id.
-pub fn name(paragraphs: &mut [Paragraph], folders: &[Folder]) {
+/// Names all paragraphs; those without a number come with an empty id. Returns, for each, the number of its
+/// document where that is the first part of its name.
+pub fn name(paragraphs: &mut [Paragraph], folders: &[Folder]) -> Vec<Option<String>> {
     let documents = documents(paragraphs, folders);
     let document = |paragraph: &Paragraph| {
         documents.get(&(paragraph.folder, paragraph.source.clone())).cloned().unwrap_or_default()
     };
-    let numbers = document_numbers(paragraphs);
-    for paragraph in paragraphs.iter_mut().filter(|paragraph| is_plain(&paragraph.id)) {
-        if let Some(number) = numbers.get(&(paragraph.folder, paragraph.source.clone())) {
+    let numbers = told_apart(document_numbers(paragraphs), folders);
+    let mut own = Vec::with_capacity(paragraphs.len());
+    for paragraph in paragraphs.iter_mut() {
+        let number = numbers.get(&(paragraph.folder, paragraph.source.clone())).filter(|_| is_plain(&paragraph.id));
+        if let Some(number) = number {
             paragraph.id = format!("{number}.{}", paragraph.id);
         }
+        own.push(number.cloned());
     }
     let mut counts: HashMap<String, u32> = HashMap::new();
     paragraphs.iter().for_each(|paragraph| *counts.entry(paragraph.id.clone()).or_default() += 1);
@@ -46,6 +50,7 @@ pub fn name(paragraphs: &mut [Paragraph], folders: &[Folder]) {
         let cite = folders.get(paragraph.folder).map(|folder| folder.cite.as_str()).unwrap_or_default();
         paragraph.cite = if cite.is_empty() { paragraph.id.clone() } else { format!("{cite} {}", paragraph.id) };
     }
+    own
 }
 
 /// `12` and `A5`, which every document may have; not `3.12`, which says its part.
@@ -79,6 +84,24 @@ fn document_numbers(paragraphs: &[Paragraph]) -> HashMap<(usize, String), String
         }
     }
     found
+}
+
+/// Where a folder has a number of another one, as a guide to ISA 315 may, the text keeps it and the guide is
+/// called by its name; two folders of texts both are.
+fn told_apart(mut numbers: HashMap<(usize, String), String>, folders: &[Folder]) -> HashMap<(usize, String), String> {
+    let is_text = |folder: usize| folders.get(folder).is_some_and(|folder| folder.tier == Tier::Primary);
+    let mut of_number: HashMap<String, HashSet<usize>> = HashMap::new();
+    for ((folder, _), number) in &numbers {
+        of_number.entry(number.clone()).or_default().insert(*folder);
+    }
+    let gives_way = |folder: usize, other: usize| other != folder && (is_text(other) || !is_text(folder));
+    let given: HashSet<usize> = of_number
+        .values()
+        .flat_map(|sharing| sharing.iter().filter(|folder| sharing.iter().any(|other| gives_way(**folder, *other))))
+        .copied()
+        .collect();
+    numbers.retain(|(folder, _), _| !given.contains(folder));
+    numbers
 }
 
 /// The first number in a file's name.

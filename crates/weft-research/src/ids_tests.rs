@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::book::Tier;
+
 use crate::cite::Grammar;
 
 fn paragraph(folder: usize, source: &str, id: &str, section: &str) -> Paragraph {
@@ -61,6 +61,25 @@ fn named(all: &[(&str, &str)]) -> Vec<String> {
     let mut all: Vec<Paragraph> = all.iter().map(|(source, id)| paragraph(0, source, id, "S")).collect();
     name(&mut all, &folders);
     all.into_iter().map(|paragraph| paragraph.cite).collect()
+}
+
+#[test]
+fn a_guide_with_the_numbers_of_its_text_leaves_them_to_it() {
+    let folder = |tier| Folder { path: PathBuf::from("/x"), tier, cite: "ISA".to_owned() };
+    let cites = |folders: &[Folder]| {
+        let mut all = vec![
+            paragraph(0, "isa-315.pdf", "12", "S"),
+            paragraph(0, "isa-240.pdf", "12", "S"),
+            paragraph(1, "guide-315.pdf", "12", "S"),
+            paragraph(1, "guide-240.pdf", "12", "S"),
+        ];
+        name(&mut all, folders);
+        all.into_iter().map(|paragraph| paragraph.cite).collect::<Vec<_>>()
+    };
+    let guided = cites(&[folder(Tier::Primary), folder(Tier::Guide)]);
+    assert_eq!(guided, ["ISA 315.12", "ISA 240.12", "ISA guide-315#12", "ISA guide-240#12"]);
+    let texts = cites(&[folder(Tier::Primary), folder(Tier::Primary)]);
+    assert_eq!(texts, ["ISA isa-315#12", "ISA isa-240#12", "ISA guide-315#12", "ISA guide-240#12"]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn an_agent_reads_the_newest_version_with_what_was_decided() {
     let made = |body: &str| {
         let document = format!("# How long?\n\n## Keeping\n\n{body}\n\n## Deleting\n\nWithin 60 days (HHS 3.12).\n");
         let output = json!({ "answerable": true, "original_query": "How long?", "document": document });
-        papers.make(&Source { session: "s1", run: 1, output: &output, title: None, why: "" }).unwrap();
+        papers.make(&Source { session: "s1", run: 1, output: &output, earlier: &[], title: None, why: "" }).unwrap();
     };
     (0..10).for_each(|years| made(&format!("{years} years (HHS 3.8).")));
     papers.decide("how-long", "F1", Decided::Rejected, "too short", "ada").unwrap();

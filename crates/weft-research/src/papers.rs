@@ -82,6 +82,13 @@ pub struct Answered {
     pub document: String,
 }
 
+impl Answered {
+    fn of(run: u32, output: &Value) -> Self {
+        let text = |name| output.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        Self { run, question: text("original_query"), document: text("document") }
+    }
+}
+
 /// One version, as it was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
@@ -172,8 +179,14 @@ pub struct Source<'a> {
     pub run: u32,
     /// What the last stage of the run gave.
     pub output: &'a Value,
+    /// The same of runs before it, by their numbers.
+    pub earlier: &'a [(u32, Value)],
     pub title: Option<&'a str>,
     pub why: &'a str,
+}
+
+fn is_answered(output: &Value) -> bool {
+    output.get("answerable").and_then(Value::as_bool) == Some(true)
 }
 
 /// All papers of an installation.
@@ -214,22 +227,30 @@ impl Papers {
 
     /// Makes a paper of a run, or the next version of the paper that its session has.
     pub fn make(&self, source: &Source<'_>) -> Result<Paper, PaperError> {
-        if source.output.get("answerable").and_then(Value::as_bool) != Some(true) {
+        if !is_answered(source.output) {
             return Err(PaperError::NoAnswer);
         }
         if source.why.chars().count() > LONGEST_NOTE {
             return Err(PaperError::LongNote);
         }
-        let question = source.output.get("original_query").and_then(Value::as_str).unwrap_or_default();
         let _turn = self.turn()?;
         let known = self.of_session(source.session)?;
         let before = known.as_ref().and_then(Paper::head);
         let mut answers = before.map(|head| head.answers.clone()).unwrap_or_default();
-        let document = source.output.get("document").and_then(Value::as_str).unwrap_or_default().to_owned();
-        answers.retain(|answer| answer.run != source.run);
-        answers.push(Answered { run: source.run, question: question.to_owned(), document });
+        let asked = Answered::of(source.run, source.output);
+        let earlier = source.earlier.iter().filter(|(run, output)| *run != source.run && is_answered(output));
+        for answer in earlier.map(|(run, output)| Answered::of(*run, output)).chain([asked]) {
+            answers.retain(|known| known.run != answer.run);
+            answers.push(answer);
+        }
+        answers.sort_by_key(|answer| answer.run);
         let before = before.map(|head| head.title.clone());
-        let title = source.title.map(str::to_owned).or(before).unwrap_or_else(|| question.to_owned());
+        let title = source
+            .title
+            .map(str::to_owned)
+            .or(before)
+            .or_else(|| answers.first().map(|answer| answer.question.clone()));
+        let title = title.unwrap_or_default();
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let slug = known.map_or_else(|| self.unused(&title), |paper| paper.slug);
         let folder = self.folder.join(&slug);

@@ -15,7 +15,7 @@ fn output(body: &str) -> Value {
 }
 
 fn source<'a>(session: &'a str, output: &'a Value) -> Source<'a> {
-    Source { session, run: 1, output, title: None, why: "" }
+    Source { session, run: 1, output, earlier: &[], title: None, why: "" }
 }
 
 #[test]
@@ -99,6 +99,20 @@ fn a_paper_can_be_asked_section_by_section() {
     assert!(sections().iter().any(|(_, text)| text.contains("Seven years")));
     assert!(!sections().iter().any(|(_, text)| text.contains("Six years")), "{:?}", sections());
     assert_eq!(corpora.usual().unwrap(), "harbour", "the papers are not asked unless they are named");
+}
+
+#[test]
+fn a_paper_of_several_questions_has_all_answers() {
+    let data = tempfile::tempdir().unwrap();
+    let mut second = output("Backups are kept for 35 days (HHS 9.14).");
+    second["original_query"] = json!("And backups?");
+    let unanswered = json!({ "answerable": false, "original_query": "And cats?", "document": "Nothing." });
+    let earlier = [(1, output("Six years (HHS 3.8).")), (2, unanswered)];
+    let made = papers(data.path()).make(&Source { run: 3, earlier: &earlier, ..source("s1", &second) }).unwrap();
+    let head = made.head().unwrap();
+    assert_eq!(head.title, "How long?");
+    assert!(head.text.contains("Six years") && head.text.contains("35 days"), "{}", head.text);
+    assert!(!head.text.contains("cats"), "{}", head.text);
 }
 
 #[test]

@@ -32,6 +32,8 @@ export function PaperCard({ session }: { session: string }) {
   const [notes, setNotes] = useState<Record<string, string>>({});
   const madeNew = () => {
     setWhy('');
+    // What was noted was about the items of the version before.
+    setNotes({});
     return changed();
   };
   const make = useMutation({ mutationFn: () => api.post<Paper>(`sessions/${session}/research/paper`, { why: why.trim() }), onSuccess: madeNew, onError: toast.problem });

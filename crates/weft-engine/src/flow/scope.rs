@@ -23,8 +23,20 @@ pub struct Scope {
     steps: Group,
 }
 
-/// What stages or steps gave, by their ids.
-type Group = Arc<BTreeMap<String, Held>>;
+/// What stages or steps gave, by their ids, in the order in which they were done. There are a dozen.
+type Group = Arc<Vec<(String, Held)>>;
+
+fn keep(group: &mut Group, id: &str, source: Source) {
+    let (group, held) = (Arc::make_mut(group), Held::new(source));
+    match group.iter_mut().find(|(known, _)| known == id) {
+        Some((_, known)) => *known = held,
+        None => group.push((id.to_owned(), held)),
+    }
+}
+
+fn kept<'a>(group: &'a Group, id: &str) -> Option<&'a Held> {
+    group.iter().find(|(known, _)| known == id).map(|(_, held)| held)
+}
 
 #[derive(Debug, Clone)]
 struct Held(Arc<Kept>);
@@ -75,27 +87,27 @@ impl Scope {
 
     /// Adds what a step gave.
     pub fn add_step(&mut self, id: &str, value: Value) {
-        Arc::make_mut(&mut self.steps).insert(id.to_owned(), Held::new(Source::Value(value)));
+        keep(&mut self.steps, id, Source::Value(value));
     }
 
     pub fn step(&self, id: &str) -> Option<&Value> {
-        self.steps.get(id).map(Held::value)
+        kept(&self.steps, id).map(Held::value)
     }
 
     /// Adds what a stage gave.
     pub fn add_stage(&mut self, id: &str, value: Value) {
-        Arc::make_mut(&mut self.stages).insert(id.to_owned(), Held::new(Source::Value(value)));
+        keep(&mut self.stages, id, Source::Value(value));
     }
 
     /// The same of the event that tells it; nothing where it tells something else.
     pub fn add_told(&mut self, id: &str, event: Arc<Event>) {
         if output_of(&event).is_some() {
-            Arc::make_mut(&mut self.stages).insert(id.to_owned(), Held::new(Source::Stage(event)));
+            keep(&mut self.stages, id, Source::Stage(event));
         }
     }
 
     pub fn stage(&self, id: &str) -> Option<&Value> {
-        self.stages.get(id).map(Held::value)
+        kept(&self.stages, id).map(Held::value)
     }
 
     /// These names with their values, as functions are given them.
@@ -158,11 +170,11 @@ impl Object for Outputs {
     }
 
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Shown> {
-        self.0.get(key).map(Held::shown)
+        kept(&self.0, key).map(Held::shown)
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Values(self.0.keys().map(|id| Shown::from(id.as_str())).collect())
+        Enumerator::Values(self.0.iter().map(|(id, _)| Shown::from(id.as_str())).collect())
     }
 }
 

@@ -49,3 +49,14 @@ fn a_copy_has_its_own_names_and_a_later_value_takes_the_place_of_the_earlier() {
     let values = scope.values(&["question", "steps", "gone"]);
     assert_eq!(values, json!({ "question": "why?", "steps": { "made": 5 } }));
 }
+
+#[test]
+fn stages_are_gone_through_in_the_order_in_which_they_were_done() {
+    let mut scope = Scope::default();
+    for id in ["b", "a", "c"] {
+        scope.add_stage(id, json!(id));
+    }
+    scope.add_stage("b", json!("again"));
+    assert_eq!(scope.evaluate("stages | list").unwrap(), json!(["b", "a", "c"]));
+    assert_eq!(scope.values(&["stages"]).to_string(), r#"{"stages":{"b":"again","a":"a","c":"c"}}"#);
+}

@@ -104,16 +104,22 @@ impl Engine {
 
     /// The same of an earlier run, by its number.
     pub fn output_of(&self, session: SessionId, run: u32) -> Result<Option<Value>, EngineError> {
+        Ok(self.answers(session)?.into_iter().find(|(number, _)| *number == run).map(|(_, output)| output))
+    }
+
+    /// The same of every run that was completed, by their numbers.
+    pub fn answers(&self, session: SessionId) -> Result<Vec<(u32, Value)>, EngineError> {
         const AT_ONCE: usize = 500;
-        let (mut last, mut from) = (None, 0);
+        let (mut answers, mut last, mut from) = (Vec::new(), None, 0);
         loop {
             let found = self.shared.store.events(session, from, AT_ONCE)?;
-            let Some(newest) = found.last().map(|recorded| recorded.seq) else { return Ok(None) };
+            let Some(newest) = found.last().map(|recorded| recorded.seq) else { return Ok(answers) };
             for recorded in found {
                 match recorded.event {
-                    Event::StageFinished(finished) if finished.run == run => last = Some(finished.output),
-                    Event::FlowEnded(ended) if ended.run == run => {
-                        return Ok(last.filter(|_| ended.reason == FlowEnd::Completed));
+                    Event::StageFinished(finished) => last = Some((finished.run, finished.output)),
+                    Event::FlowEnded(ended) => {
+                        let output = last.take().filter(|(run, _)| *run == ended.run);
+                        answers.extend(output.filter(|_| ended.reason == FlowEnd::Completed));
                     }
                     _ => {}
                 }

@@ -166,7 +166,8 @@ pub async fn make(
         };
         let name = session.to_string();
         let title = body.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
-        let source = Source { session: &name, run, output: &output, title, why: &body.why };
+        let earlier = desk.engine.answers(session)?;
+        let source = Source { session: &name, run, output: &output, earlier: &earlier, title, why: &body.why };
         let papers = desk.corpora.papers();
         let paper = papers.make(&source).map_err(problem)?;
         papers.ingest(&desk.corpora).map_err(problem)?;

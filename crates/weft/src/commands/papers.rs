@@ -27,7 +27,8 @@ pub fn run(command: PaperCommand) -> anyhow::Result<Exit> {
                 return Err(UsageError(words).into());
             };
             let name = session.to_string();
-            let source = Source { session: &name, run, output: &output, title: title.as_deref(), why: &why };
+            let (title, earlier) = (title.as_deref(), opened.engine.answers(session)?);
+            let source = Source { session: &name, run, output: &output, earlier: &earlier, title, why: &why };
             let paper = papers.make(&source).map_err(usage)?;
             papers.ingest(&corpora).map_err(usage)?;
             let head = paper.version(None).map_err(usage)?;
