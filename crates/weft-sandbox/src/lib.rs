@@ -19,6 +19,7 @@ mod named;
 pub mod policy;
 pub mod proxy;
 pub mod reserved;
+pub mod shut;
 pub mod support;
 pub mod usual;
 
