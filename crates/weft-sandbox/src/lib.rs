@@ -20,6 +20,7 @@ pub mod plain;
 pub mod policy;
 pub mod proxy;
 pub mod reserved;
+pub mod shut;
 pub mod support;
 pub mod usual;
 

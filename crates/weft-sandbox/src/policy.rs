@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::named;
 use crate::proxy::Domain;
 use crate::reserved::Reserved;
+use crate::shut;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,11 +112,23 @@ pub enum PolicyError {
     Secret(PathBuf),
     #[error("`{}` does not exist", .0.display())]
     Missing(PathBuf),
+    #[error(
+        "nobody can look into `{}`, so it cannot be told what commands must leave alone there. Open it again: \
+         `chmod u+rwX '{}'`", .0.display(), .0.display()
+    )]
+    Shut(PathBuf),
+    #[error(
+        "`{}` has more than {} folders at its top and one level below, too many to look for repositories among them, \
+         whose hooks commands must leave alone. Work in one of the folders, or move some of them further in",
+        .folder.display(), .most
+    )]
+    TooManyFolders { folder: PathBuf, most: usize },
 }
 
 impl Policy {
     /// The same policy with every path free of symlinks, and without what does not exist. A link
-    /// would lead the sandbox to protect the link and not the thing.
+    /// would lead the sandbox to protect the link and not the thing. What lies in a folder that nobody can
+    /// look into is held with that folder as a whole.
     pub fn resolved(mut self) -> Result<Self, PolicyError> {
         let must_exist = |path: &PathBuf| path.canonicalize().map_err(|_| PolicyError::Missing(path.clone()));
         self.writable = self.writable.iter().map(must_exist).collect::<Result<_, _>>()?;
@@ -122,11 +136,19 @@ impl Policy {
         let mut resolver = Resolver::default();
         self.quiet.retain(|folder| folder.canonicalize().is_ok_and(|real| real == *folder));
         self.readable = self.readable.iter().filter_map(|path| resolver.find(path).ok()).collect();
-        self.unborn = self.unborn.iter().filter_map(|path| resolver.find(path).err()?).collect();
-        for path in std::mem::take(&mut self.unreadable) {
+        let was_unborn = std::mem::take(&mut self.unborn).into_iter().map(|path| (path, false));
+        let hidden = std::mem::take(&mut self.unreadable).into_iter().map(|path| (path, true));
+        for (path, is_hidden) in was_unborn.chain(hidden) {
             match resolver.find(&path) {
-                Ok(real) => self.unreadable.push(real),
-                Err(place) => self.unborn.extend(place),
+                Ok(real) if is_hidden => self.unreadable.push(real),
+                Ok(_) => {}
+                Err(Unfound::Shut(folder)) => self.unreadable.push(folder),
+                Err(Unfound::Absent(place)) => self.unborn.extend(place),
+            }
+        }
+        for path in &mut self.protected {
+            if let Some(folder) = fs::symlink_metadata(&*path).err().and_then(|error| shut::because(path, &error)) {
+                *path = folder;
             }
         }
         let lists = [&mut self.unreadable, &mut self.unborn, &mut self.readable, &mut self.protected, &mut self.quiet];
@@ -160,22 +182,33 @@ impl Policy {
 /// Finds out where many paths lead that lie in few folders, and so looks at each folder once.
 #[derive(Default)]
 struct Resolver {
-    folders: HashMap<PathBuf, Option<PathBuf>>,
+    folders: HashMap<PathBuf, Result<PathBuf, Unfound>>,
+}
+
+#[derive(Clone)]
+enum Unfound {
+    /// It does not exist, and would be there, if that is known.
+    Absent(Option<PathBuf>),
+    /// It is behind this folder, which nobody can look into until its owner opens it.
+    Shut(PathBuf),
+}
+
+impl Unfound {
+    fn because(path: &Path, error: &io::Error, place: Option<PathBuf>) -> Self {
+        shut::because(path, error).map_or(Self::Absent(place), Self::Shut)
+    }
 }
 
 impl Resolver {
-    /// The path without symlinks. An error: it does not exist, and would be there, if that is known.
-    fn find(&mut self, path: &Path) -> Result<PathBuf, Option<PathBuf>> {
-        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-            return path.canonicalize().map_err(|_| None);
-        };
-        let known = self.folders.entry(folder.to_owned()).or_insert_with(|| folder.canonicalize().ok());
-        let place = known.as_ref().ok_or(None)?.join(name);
-        match fs::symlink_metadata(&place) {
-            Ok(found) if found.is_symlink() => place.canonicalize().map_err(|_| Some(place)),
-            Ok(_) => Ok(place),
-            Err(_) => Err(Some(place)),
-        }
+    /// The path without symlinks.
+    fn find(&mut self, path: &Path) -> Result<PathBuf, Unfound> {
+        let real = |path: &Path| path.canonicalize().map_err(|error| Unfound::because(path, &error, None));
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return real(path) };
+        let known = self.folders.entry(folder.to_owned()).or_insert_with(|| real(folder));
+        let place = known.clone()?.join(name);
+        let found = fs::symlink_metadata(&place)
+            .and_then(|found| if found.is_symlink() { place.canonicalize() } else { Ok(place.clone()) });
+        found.map_err(|error| Unfound::because(&place, &error, Some(place.clone())))
     }
 }
 

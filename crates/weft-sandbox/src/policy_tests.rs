@@ -60,3 +60,35 @@ fn a_machine_with_more_cores_may_run_more_at_once() {
     assert_eq!(counts, [320, 384, 768, 2_048, 2_048, 2_048]);
     assert!(Limits::default().processes.is_some_and(|most| (320..=2_048).contains(&most)));
 }
+
+/// A command may shut a folder and open it again with its next breath.
+#[test]
+fn chmod_does_not_take_what_is_hidden_or_held_out_of_the_policy() {
+    use crate::shut::tests::{as_somebody, mode};
+    as_somebody(|root| {
+        std::fs::create_dir_all(root.join("outer/private/deep")).unwrap();
+        std::fs::write(root.join("outer/private/deep/key"), "").unwrap();
+        std::os::unix::fs::symlink("outer/private/deep/key", root.join("link")).unwrap();
+        let of = |name: &str| {
+            let unreadable = vec![root.join(name), root.join("gone")];
+            let protected = vec![root.join(name)];
+            let temp = root.to_owned();
+            Policy { unreadable, protected, temp, ..policy(root) }.resolved().unwrap()
+        };
+        for shut in ["outer", "outer/private", "outer/private/deep"] {
+            for permissions in [0o000, 0o444] {
+                mode(&root.join(shut), permissions);
+                for name in ["outer/private/deep/key", "outer/private/deep/later", "link"] {
+                    let policy = of(name);
+                    assert_eq!(policy.unreadable, [root.join(shut)], "{shut} {permissions:o} {name}");
+                    assert_eq!(policy.unborn, [root.join("gone")]);
+                    if name != "link" {
+                        assert_eq!(policy.protected, [root.join(shut)], "{shut} {permissions:o} {name}");
+                    }
+                }
+                mode(&root.join(shut), 0o700);
+            }
+        }
+        assert_eq!(of("outer/private/deep/key").unreadable, [root.join("outer/private/deep/key")]);
+    });
+}

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::plain::small_text;
 use crate::policy::{Limits, Network, Policy};
 use crate::reserved::Reserved;
+use crate::{PolicyError, shut};
 
 /// Folders with keys, passwords and cookies, from the person's home.
 pub const SECRET_FOLDERS: [&str; 23] = [
@@ -123,7 +124,7 @@ const GIT_WORKTREE: [&str; 2] = ["commondir", "gitdir"];
 /// So many nested repositories can be committed to; of the others nothing in `.git` can be changed.
 const MOST_NESTED: usize = 8;
 /// How many folders are looked at for them.
-const MOST_LOOKED_AT: usize = 2_000;
+const MOST_LOOKED_AT: usize = 100_000;
 /// Folders full of what was built or fetched, whose repositories nobody works in.
 const NOT_LOOKED_AT: [&str; 6] = ["node_modules", "target", "build", "dist", "__pycache__", "venv"];
 /// More is not git's.
@@ -154,20 +155,28 @@ pub struct Places {
 }
 
 impl Places {
-    pub fn policy(&self, network: Network, limits: Limits) -> Policy {
+    /// An error: something of git's cannot be looked at, so that nobody knows what to hold.
+    pub fn policy(&self, network: Network, limits: Limits) -> Result<Policy, PolicyError> {
         let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let mut writable = vec![real(&self.workspace)];
         writable.extend(self.also_writable.iter().filter(|path| path.is_dir()).map(real));
         let mut kept = Kept::default();
         for folder in writable.clone() {
+            if shut::is_shut(&folder) {
+                return Err(PolicyError::Shut(folder));
+            }
             kept.protected.extend(STARTUP.iter().map(|name| folder.join(name)));
             let vacant = RESERVED.iter().map(|name| folder.join(name)).filter(|path| is_vacant(path));
             kept.reserved.extend(vacant.map(Reserved::folder));
             match GitFolder::of(&folder) {
                 GitFolder::None => {}
-                GitFolder::Own(git) => kept.keep_git(git, &folder),
+                GitFolder::Own(git) => {
+                    open_to_a_look(&git)?;
+                    kept.keep_git(git, &folder);
+                }
                 GitFolder::Foreign(link) => kept.protected.push(link),
                 GitFolder::Linked { link, common, own } => {
+                    open_to_a_look(&common)?;
                     kept.protected.push(link);
                     kept.keep_git(common.clone(), &folder);
                     kept.protected.extend(GIT_WORKTREE.iter().map(|name| own.join(name)));
@@ -178,8 +187,14 @@ impl Places {
             }
         }
         for (number, folder) in self.nested.iter().enumerate() {
+            if let Some(shut) = shut::by_itself(folder).or_else(|| shut::is_shut(folder).then(|| folder.clone())) {
+                // Whatever there is in it: nothing, until its owner opens it again.
+                kept.protected.push(shut);
+                continue;
+            }
             match GitFolder::of(folder) {
                 GitFolder::None => {}
+                GitFolder::Own(git) if open_to_a_look(&git).is_err() => kept.protected.push(folder.clone()),
                 GitFolder::Own(git) if number < MOST_NESTED => kept.keep_git(git, folder),
                 GitFolder::Own(link) | GitFolder::Foreign(link) | GitFolder::Linked { link, .. } => {
                     kept.protected.push(link);
@@ -195,7 +210,7 @@ impl Places {
         let system = SYSTEM_SECRETS.iter().map(PathBuf::from).filter(|_| rustix::process::geteuid().is_root());
         let unreadable =
             home(&SECRET_FOLDERS).chain(home(&SECRET_FILES)).chain(self.weft_home.iter().cloned()).chain(system);
-        Policy {
+        Ok(Policy {
             protected,
             reserved,
             quiet,
@@ -206,8 +221,14 @@ impl Places {
             writable,
             network,
             limits,
-        }
+        })
     }
+}
+
+/// What a git folder says of hooks counts, so it must be to be seen.
+fn open_to_a_look(git: &Path) -> Result<(), PolicyError> {
+    let shut = [git.to_owned(), git.join("config")].into_iter().find(|path| shut::is_shut(path));
+    shut.map_or(Ok(()), |shut| Err(PolicyError::Shut(shut)))
 }
 
 /// What of a place lies in writable folders: itself, or those of them that lie in it.
@@ -271,8 +292,14 @@ fn read_settings(path: &Path) -> Option<String> {
 }
 
 /// Folders in a workspace that are repositories of their own: those that it names as submodules, and
-/// what a look two folders deep finds. A large tree is not walked.
-pub fn nested(workspace: &Path) -> Vec<PathBuf> {
+/// what a look two folders deep finds, and folders there that nobody can look into. A large tree is not
+/// walked; where there are too many folders even so that is said, since one that was left out would not be
+/// held.
+pub fn nested(workspace: &Path) -> Result<Vec<PathBuf>, PolicyError> {
+    nested_among(workspace, MOST_LOOKED_AT)
+}
+
+fn nested_among(workspace: &Path, most: usize) -> Result<Vec<PathBuf>, PolicyError> {
     let mut found = Vec::new();
     let mut ahead: VecDeque<(PathBuf, usize)> = [(workspace.to_owned(), 0)].into();
     let mut looked_at = 0;
@@ -285,11 +312,11 @@ pub fn nested(workspace: &Path) -> Vec<PathBuf> {
                 continue;
             }
             looked_at += 1;
-            if looked_at > MOST_LOOKED_AT {
-                break;
+            if looked_at > most {
+                return Err(PolicyError::TooManyFolders { folder: workspace.to_owned(), most });
             }
             let path = entry.path();
-            if fs::symlink_metadata(path.join(".git")).is_ok() {
+            if fs::symlink_metadata(path.join(".git")).is_ok() || shut::is_shut(&path) {
                 found.push(path.clone());
             }
             if depth == 0 {
@@ -300,6 +327,8 @@ pub fn nested(workspace: &Path) -> Vec<PathBuf> {
     let named = read_settings(&workspace.join(".gitmodules")).unwrap_or_default();
     let named = named.lines().filter_map(|line| line.trim().strip_prefix("path")?.trim_start().strip_prefix('='));
     for path in named.map(|path| workspace.join(path.trim())) {
+        let shut = path.canonicalize().err().and_then(|error| shut::because(&path, &error));
+        found.extend(shut.filter(|shut| shut != workspace && shut.starts_with(workspace)));
         let real = path.canonicalize().is_ok_and(|real| real == path && real.starts_with(workspace));
         if real && path != workspace && fs::symlink_metadata(path.join(".git")).is_ok() {
             found.push(path);
@@ -307,7 +336,7 @@ pub fn nested(workspace: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found.dedup();
-    found
+    Ok(found)
 }
 
 /// Whether git would take a folder itself for a repository, as one without working files.

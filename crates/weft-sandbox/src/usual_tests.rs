@@ -17,7 +17,7 @@ fn places(root: &Path) -> Places {
 }
 
 fn usual(places: &Places) -> Policy {
-    places.policy(Network::Off, Limits::default())
+    places.policy(Network::Off, Limits::default()).unwrap()
 }
 
 #[test]
@@ -82,6 +82,76 @@ fn hooks_are_kept_where_the_settings_say_they_are() {
     assert!(kept("hooksPath = .husky/_"));
 }
 
+/// What git runs for the person must be held though nobody can see just now what that is.
+#[test]
+fn chmod_does_not_take_a_repository_out_of_the_policy() {
+    use crate::shut::tests::{as_somebody, mode};
+    as_somebody(|root| {
+        for folder in ["ws/.git", "ws/.husky", "ws/sub/.git", "ws/group/two/.git", "ws/deep/er/named/.git", "temp"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        fs::write(root.join("ws/group/two/.git/HEAD"), "x").unwrap();
+        fs::write(root.join("ws/.git/config"), "[core]\n\thooksPath = .husky\n").unwrap();
+        fs::write(root.join("ws/sub/.git/config"), "[core]\n\thooksPath = .husky\n").unwrap();
+        fs::write(root.join("ws/.gitmodules"), "[submodule \"n\"]\n\tpath = deep/er/named\n").unwrap();
+        let ws = root.join("ws");
+        let policy = || {
+            let places = Places { nested: nested(&ws)?, ..places(root) };
+            places.policy(Network::Off, Limits::default())?.resolved()
+        };
+        let held = |path: &str| policy().unwrap().protected.contains(&ws.join(path));
+        assert!(held(".husky") && held("sub/.git/hooks") && held("group/two/.git/hooks"));
+        for (shut, permissions) in [(".", 0o000), (".", 0o300), (".git", 0o000), (".git", 0o444), (".git/config", 0)] {
+            let shut: PathBuf = ws.join(shut).components().collect();
+            mode(&shut, permissions);
+            let refused = policy().unwrap_err();
+            mode(&shut, 0o700);
+            assert_eq!(refused, PolicyError::Shut(shut), "{permissions:o}");
+        }
+        // Of other repositories the folder is held as a whole, and everything else goes on.
+        let cases = [
+            ("sub", 0o000, "sub"),
+            ("sub", 0o600, "sub"),
+            ("sub/.git", 0o000, "sub"),
+            ("sub/.git/config", 0o000, "sub"),
+            ("group", 0o000, "group"),
+            ("group", 0o311, "group"),
+            ("group/two", 0o000, "group/two"),
+            ("deep/er", 0o000, "deep/er"),
+        ];
+        for (shut, permissions, expected) in cases {
+            // As it is found at the beginning of a turn, and when it was known before.
+            let known = nested(&ws).unwrap();
+            mode(&ws.join(shut), permissions);
+            let later = Places { nested: known, ..places(root) }.policy(Network::Off, Limits::default());
+            let later = later.and_then(Policy::resolved);
+            let anew = held(expected);
+            mode(&ws.join(shut), 0o700);
+            assert!(anew, "{shut} {permissions:o}");
+            // A folder of folders in which nothing can be listed hides nothing that is known.
+            let is_known = permissions == 0o311 || later.unwrap().protected.contains(&ws.join(expected));
+            assert!(is_known, "{shut} {permissions:o}");
+        }
+        // Start-up files that are not there are noticed when they come, but not behind a folder that is shut.
+        fs::create_dir(ws.join(".config")).unwrap();
+        mode(&ws.join(".config"), 0o000);
+        assert!(held(".config"));
+    });
+}
+
+/// One that is left out would not be held.
+#[test]
+fn a_look_for_repositories_that_is_cut_short_passes_for_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    (0..30).for_each(|number| fs::create_dir(root.join(format!("d{number}"))).unwrap());
+    fs::create_dir_all(root.join("sub/.git")).unwrap();
+    assert_eq!(nested_among(&root, 31).unwrap(), [root.join("sub")]);
+    let refused = nested_among(&root, 30).unwrap_err();
+    assert_eq!(refused, PolicyError::TooManyFolders { folder: root.clone(), most: 30 });
+    assert!(refused.to_string().contains(root.to_str().unwrap()), "{refused}");
+}
+
 #[test]
 fn repositories_in_the_workspace_are_found_without_a_walk() {
     let folder = tempfile::tempdir().unwrap();
@@ -93,11 +163,11 @@ fn repositories_in_the_workspace_are_found_without_a_walk() {
     let named = "[submodule \"n\"]\n\tpath = a/deep/named\n\turl = x\n[submodule \"o\"]\n\tpath = ../out\n";
     fs::write(root.join(".gitmodules"), named).unwrap();
     let found: Vec<PathBuf> = ["a/deep/named", "group/two", "one"].iter().map(|name| root.join(name)).collect();
-    assert_eq!(nested(&root), found);
+    assert_eq!(nested(&root).unwrap(), found);
     // A list that is no file, or far too long, is none.
     fs::remove_file(root.join(".gitmodules")).unwrap();
     std::os::unix::fs::symlink("/dev/zero", root.join(".gitmodules")).unwrap();
-    assert_eq!(nested(&root), found[1..]);
+    assert_eq!(nested(&root).unwrap(), found[1..]);
 }
 
 /// What a `.git` file names may hold anything: nobody waits for a pipe there, or reads a device to its end.

@@ -83,6 +83,8 @@ struct Kept {
     latest: Weak<Base>,
     /// What the workspace holds; it counts while the turn goes on.
     found: Option<Found>,
+    /// Another one for each turn: what was planned in one that is over is not kept for the next.
+    turn: Arc<()>,
     /// Held by who makes one: a command that comes meanwhile waits for it and makes no other.
     making: Arc<Mutex<()>>,
 }
@@ -134,6 +136,9 @@ pub struct Fence {
     order: Order,
     /// Absent where there are no namespaces.
     base: Option<Arc<Base>>,
+    /// What it was planned by, and in which turn.
+    found: Found,
+    turn: Arc<()>,
     /// How many hosts had been blocked on its ground before it.
     blocked_before: usize,
     /// What programs would heed of themselves, and was not there before.
@@ -276,6 +281,7 @@ impl Sandbox {
             Err(error) => return Err(error.to_string()),
         };
         let Some(helper) = self.helper() else { return Ok(Plan::Plain { notice: None }) };
+        let turn = Arc::clone(&locked(&self.grounds).entry(session).or_default().turn);
         let found = self.found(session, workspace)?;
         let mut order = self.order(session, &settings, (workspace, outputs), layers, &found, reach)?;
         let mut older_run = false;
@@ -294,7 +300,8 @@ impl Sandbox {
         }
         let blocked_before = base.as_ref().map_or(0, |base| locked(&base.blocked).len());
         let absent = absent(&order.policy);
-        Ok(Plan::Fenced(Box::new(Fence { helper, order, base, blocked_before, absent, older_run, running: false })))
+        let fence = Fence { helper, order, base, found, turn, blocked_before, absent, older_run, running: false };
+        Ok(Plan::Fenced(Box::new(fence)))
     }
 
     /// What this machine's sandbox does not hold, once in a session, for whoever shows what a command
@@ -325,10 +332,8 @@ impl Sandbox {
             return Ok(found.clone());
         }
         let forbidden = rules.forbidden(&writable).map_err(|error| error.to_string())?;
-        let nested = usual::nested(&workspace);
-        let found = Found { workspace, writable, rules, nested, forbidden };
-        locked(&self.grounds).entry(session).or_default().found = Some(found.clone());
-        Ok(found)
+        let nested = usual::nested(&workspace).map_err(|error| error.to_string())?;
+        Ok(Found { workspace, writable, rules, nested, forbidden })
     }
 
     fn order(
@@ -355,7 +360,8 @@ impl Sandbox {
             also_unreadable: hidden.collect(),
             also_protected: forbidden.unwritten,
         };
-        let mut policy = places.policy(settings.network.clone(), settings.limits.clone());
+        let policy = places.policy(settings.network.clone(), settings.limits.clone());
+        let mut policy = policy.map_err(|error| error.to_string())?;
         match reach {
             Reach::Work => {}
             Reach::Look if layers.namespaces => policy.protected.extend(policy.writable.iter().cloned()),
@@ -406,14 +412,17 @@ impl Sandbox {
         Ok((base, older_run))
     }
 
-    /// Lets a session's ground stay until it rests: a turn that runs one command mostly runs more.
+    /// Lets a session's ground stay until it rests: a turn that runs one command mostly runs more. Not if it
+    /// has rested since this was planned: a look may take longer than the turn that it was for.
     pub(crate) fn keep(&self, session: SessionId, fence: &Fence) {
         let Some(base) = &fence.base else { return };
         let mut grounds = locked(&self.grounds);
         if grounds.len() >= MOST_KEPT {
-            grounds.retain(|_, kept| kept.is_in_use());
+            grounds.retain(|of, kept| *of == session || kept.is_in_use());
         }
-        grounds.entry(session).or_default().for_the_turn = Some(Arc::clone(base));
+        let Some(kept) = grounds.get_mut(&session).filter(|kept| Arc::ptr_eq(&kept.turn, &fence.turn)) else { return };
+        kept.for_the_turn = Some(Arc::clone(base));
+        kept.found = Some(fence.found.clone());
     }
 
     /// No more commands are to be expected from a session now.
@@ -421,6 +430,7 @@ impl Sandbox {
         let mut grounds = locked(&self.grounds);
         let Some(kept) = grounds.get_mut(&session) else { return };
         let gone = if kept.is_in_use() {
+            kept.turn = Arc::default();
             kept.for_the_turn.take()
         } else {
             grounds.remove(&session).and_then(|kept| kept.for_the_turn)

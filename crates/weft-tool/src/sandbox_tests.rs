@@ -47,3 +47,63 @@ fn without_a_helper_it_is_said_once_per_session_or_refused() {
     let Err(refused) = plan(&Sandbox::new(required, places), 1) else { panic!("it must not run") };
     assert!(refused.contains("must run in a sandbox"), "{refused}");
 }
+
+/// The person presses Stop while a large workspace is looked through: what comes of it then is for nobody.
+#[test]
+fn a_plan_that_is_ready_after_its_turn_is_not_kept_for_the_next() {
+    let sandbox = Sandbox::new(SandboxSettings::default(), SandboxPlaces::default());
+    let session = SessionId::from_random(1);
+    let base = || Arc::new(Base { ground: None, proxy: None, blocked: Arc::default(), rules: Rules::default() });
+    let turn = || Arc::clone(&locked(&sandbox.grounds).entry(session).or_default().turn);
+    let fence = |turn: Arc<()>, base: &Arc<Base>| {
+        let places = Places {
+            workspace: std::env::temp_dir(),
+            nested: vec![],
+            temp: std::env::temp_dir(),
+            user_home: None,
+            weft_home: vec![],
+            outputs: None,
+            also_writable: vec![],
+            also_unreadable: vec![],
+            also_protected: vec![],
+        };
+        let policy = places.policy(Network::Off, Limits::default()).unwrap();
+        let found = Found {
+            workspace: places.workspace,
+            writable: vec![],
+            rules: Rules::default(),
+            nested: vec![],
+            forbidden: Forbidden::default(),
+        };
+        Fence {
+            helper: Helper::at("/nowhere"),
+            order: Order::new(policy, Path::new("/"), Layers::ALL),
+            base: Some(Arc::clone(base)),
+            found,
+            turn,
+            blocked_before: 0,
+            absent: vec![],
+            older_run: false,
+            running: false,
+        }
+    };
+    let is_kept = || locked(&sandbox.grounds).get(&session).is_some_and(|kept| kept.for_the_turn.is_some());
+    for others in [false, true] {
+        let base = base();
+        let late = fence(turn(), &base);
+        if others {
+            // A job of the session runs on.
+            locked(&sandbox.grounds).entry(session).or_default().latest = Arc::downgrade(&base);
+        }
+        sandbox.rest(session);
+        sandbox.keep(session, &late);
+        assert!(!is_kept(), "{others}");
+        let next = fence(turn(), &base);
+        sandbox.keep(session, &late);
+        assert!(!is_kept(), "{others}");
+        sandbox.keep(session, &next);
+        assert!(is_kept() && locked(&sandbox.grounds)[&session].found.is_some(), "{others}");
+        sandbox.rest(session);
+        assert!(!is_kept(), "{others}");
+    }
+}

@@ -19,7 +19,7 @@ use super::sys;
 use super::{Doing as _, EnterError};
 use crate::helper::Order;
 use crate::policy::Policy;
-use crate::reserved;
+use crate::{reserved, shut};
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
 const TAME: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
@@ -275,12 +275,24 @@ impl Mounting for Here {
 
 /// Lays a thing read-only over itself, where it could be changed.
 pub fn protect(path: &Path, writable: &[PathBuf], world: &mut impl Mounting) -> Result<(), EnterError> {
-    let (Some(root), Ok(found)) = (root_of(path, writable), fs::symlink_metadata(path)) else { return Ok(()) };
+    let (Some(root), Some(found)) = (root_of(path, writable), seen(path)?) else { return Ok(()) };
     if !pin(path, root, world)? {
         // What a link leads to is protected where it is, if it is writable at all.
         return Ok(());
     }
     if found.is_symlink() { protect_target(path, root, world) } else { world.lay_read_only(path) }
+}
+
+/// What is there. An error: it cannot be told, since a folder on the way has been shut after the policy was
+/// made, by who can open it again.
+fn seen(path: &Path) -> Result<Option<fs::Metadata>, EnterError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) => match shut::because(path, &error) {
+            Some(folder) => Err(error).doing_at("look into", &folder),
+            None => Ok(None),
+        },
+    }
 }
 
 /// The writable folder that a thing lies in, or is.
@@ -295,9 +307,9 @@ fn pin(path: &Path, root: &Path, world: &mut impl Mounting) -> Result<bool, Ente
     let mut between: Vec<&Path> = path.ancestors().skip(1).take_while(inside).collect();
     between.reverse();
     for folder in between {
-        match fs::symlink_metadata(folder) {
-            Ok(found) if found.is_dir() => world.lay_open(folder)?,
-            Ok(_) | Err(_) => return Ok(false),
+        match seen(folder)? {
+            Some(found) if found.is_dir() => world.lay_open(folder)?,
+            Some(_) | None => return Ok(false),
         }
     }
     Ok(true)
@@ -305,9 +317,9 @@ fn pin(path: &Path, root: &Path, world: &mut impl Mounting) -> Result<bool, Ente
 
 /// Keeps what is hidden from being moved to where nobody would look for it.
 pub fn pin_hidden(path: &Path, writable: &[PathBuf], world: &mut impl Mounting) -> Result<(), EnterError> {
-    match root_of(path, writable).filter(|root| *root != path && fs::symlink_metadata(path).is_ok()) {
-        Some(root) => pin(path, root, world).map(drop),
-        None => Ok(()),
+    match root_of(path, writable).filter(|root| *root != path) {
+        Some(root) if seen(path)?.is_some() => pin(path, root, world).map(drop),
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -328,11 +340,11 @@ fn protect_target(link: &Path, root: &Path, world: &mut impl Mounting) -> Result
 fn hide(path: &Path, writable: &[PathBuf]) -> Result<(), EnterError> {
     pin_hidden(path, writable, &mut Here)?;
     let is_within = root_of(path, writable).is_some();
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => attach(&clone(Path::new(BLANK_FOLDER), false)?, path),
-        Ok(_) if is_within => attach(&clone(Path::new(LOCKED_FILE), false)?, path),
-        Ok(_) => attach(&clone(Path::new(BLANK_FILE), false)?, path),
-        Err(_) => Ok(()),
+    match seen(path)? {
+        Some(found) if found.is_dir() => attach(&clone(Path::new(BLANK_FOLDER), false)?, path),
+        Some(_) if is_within => attach(&clone(Path::new(LOCKED_FILE), false)?, path),
+        Some(_) => attach(&clone(Path::new(BLANK_FILE), false)?, path),
+        None => Ok(()),
     }
 }
 

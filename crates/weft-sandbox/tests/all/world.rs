@@ -212,7 +212,7 @@ impl World {
     pub fn policy(&self, network: Network, limits: Limits) -> Policy {
         let places = Places {
             workspace: self.workspace.clone(),
-            nested: weft_sandbox::usual::nested(&self.workspace),
+            nested: weft_sandbox::usual::nested(&self.workspace).unwrap(),
             temp: self.temp.clone(),
             user_home: Some(self.path("home")),
             weft_home: vec![self.path("weft")],
@@ -221,7 +221,7 @@ impl World {
             also_unreadable: vec![],
             also_protected: vec![],
         };
-        places.policy(network, limits).resolved().unwrap()
+        places.policy(network, limits).unwrap().resolved().unwrap()
     }
 
     /// Takes away what stands in for what is reserved.

@@ -184,7 +184,7 @@ fn redirections_name_their_files() {
 
 #[test]
 fn depth_is_bounded() {
-    for open in ["(", "$(", "<(", "`", "\"$(", "bash -c '", "eval ", "nohup ", "env "] {
+    for open in ["(", "$(", "<(", "`", "\"$(", "bash -c '", "eval ", "nohup ", "env ", "uvx ", "uvx -p ", "npx -c "] {
         let line = open.repeat(50_000);
         let _ = Line::parse(&line);
     }

@@ -115,15 +115,125 @@ pub(super) fn looks(simple: &Simple, workspace: &Path) -> bool {
     }
 }
 
-/// Whether a command has git show what files hold or held.
+/// What git does without showing what files hold or held, or writing it under another name.
+const SHOWS_NONE: [&str; 47] = [
+    "add",
+    "am",
+    "apply",
+    "bisect",
+    "branch",
+    "check-ignore",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "commit",
+    "config",
+    "count-objects",
+    "describe",
+    "fetch",
+    "for-each-ref",
+    "fsck",
+    "gc",
+    "help",
+    "init",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "maintenance",
+    "merge",
+    "merge-base",
+    "mv",
+    "name-rev",
+    "prune",
+    "pull",
+    "push",
+    "rebase",
+    "reflog",
+    "remote",
+    "reset",
+    "restore",
+    "rev-list",
+    "rev-parse",
+    "revert",
+    "rm",
+    "shortlog",
+    "show-ref",
+    "stash",
+    "status",
+    "switch",
+    "symbolic-ref",
+    "tag",
+];
+
+/// Whether a command has git show what files hold or held, or put it where no rule knows it. What is not
+/// known not to is taken to.
 pub(super) fn shows_history(simple: &Simple) -> bool {
-    const ALWAYS: [&str; 9] =
-        ["show", "diff", "blame", "annotate", "cat-file", "archive", "grep", "format-patch", "range-diff"];
-    const WITH_PATCH: [&str; 4] = ["log", "stash", "reflog", "whatchanged"];
-    const PATCH: [&str; 7] = ["-p", "-u", "--patch", "-L", "-U", "--unified", "--cc"];
+    const WITH_VALUE: [&str; 6] = ["-C", "-c", "--git-dir", "--namespace", "--config-env", "--attr-source"];
+    const PATCH: [&str; 12] = [
+        "-p",
+        "-u",
+        "--patch",
+        "-L",
+        "-U",
+        "--unified",
+        "--cc",
+        "-c",
+        "--binary",
+        "--word-diff",
+        "--color-words",
+        "--remerge-diff",
+    ];
     let Some((program, arguments)) = simple.words.split_first() else { return false };
-    let is = |names: &[&str]| arguments.iter().any(|word| names.contains(&word.text.as_str()));
-    program.text.rsplit('/').next() == Some("git") && (is(&ALWAYS) || (is(&WITH_PATCH) && has(arguments, &PATCH)))
+    if program.text.rsplit('/').next() != Some("git") {
+        return false;
+    }
+    let elsewhere = |word: &Word| word.text.contains("work-tree") || word.text.to_lowercase().contains("worktree");
+    let mut words = arguments;
+    let subcommand = loop {
+        let Some((word, rest)) = words.split_first() else { return false };
+        words = rest;
+        if !word.text.starts_with('-') && word.literal {
+            break word.text.as_str();
+        }
+        let value = rest.first().filter(|_| WITH_VALUE.contains(&word.text.as_str()));
+        if !word.literal || elsewhere(word) || value.is_some_and(|value| elsewhere(value) || !value.literal) {
+            return true;
+        }
+        if value.is_some() {
+            words = rest.get(1..).unwrap_or_default();
+        }
+    };
+    let says = |part: &str| words.iter().any(|word| word.text.contains(part));
+    match subcommand {
+        // Only these show the changes of a commit if they are told to.
+        "log" | "reflog" | "stash" => has(words, &PATCH),
+        "add" | "checkout" | "reset" | "restore" => has(words, &["-p", "--patch", "-i", "--interactive"]),
+        "commit" => joined(words).any(|letter| "vp".contains(letter)) || has_long(words, &["--verbose", "--patch"]),
+        "status" => joined(words).any(|letter| letter == 'v') || has_long(words, &["--verbose"]),
+        "branch" | "for-each-ref" | "tag" => says("raw"),
+        "cherry-pick" | "merge" | "pull" | "rebase" | "revert" => says("subtree"),
+        "config" => has_long(words, &["--blob"]),
+        "fsck" => has_long(words, &["--lost-found"]),
+        "bisect" => says("vi"),
+        "submodule" => {
+            !words.first().is_some_and(|word| matches!(word.text.as_str(), "init" | "status" | "sync" | "update"))
+        }
+        "worktree" => !words.first().is_some_and(|word| matches!(word.text.as_str(), "list" | "prune" | "remove")),
+        other => !SHOWS_NONE.contains(&other) && !matches!(other, "update-ref" | "version"),
+    }
+}
+
+/// The letters of short options, up to one that takes the rest for its value.
+fn joined(words: &[Word]) -> impl Iterator<Item = char> + '_ {
+    let short = words.iter().filter_map(|word| word.text.strip_prefix('-')).filter(|word| !word.starts_with('-'));
+    short.flat_map(|letters| letters.chars().take_while(|letter| !"mFCctS".contains(*letter)))
+}
+
+/// Whether a long option is there, however abbreviated.
+fn has_long(words: &[Word], options: &[&str]) -> bool {
+    let given = |word: &Word| word.text.split('=').next().unwrap_or_default().to_owned();
+    words.iter().map(given).any(|given| given.len() > 2 && options.iter().any(|option| option.starts_with(&given)))
 }
 
 fn is_same(path: &str, workspace: &Path) -> bool {

@@ -284,7 +284,7 @@ impl Measure<'_> {
         if let Consent::Always(_) = consent {
             return Ok(consent);
         }
-        let hidden = line.unclear.is_some() || line.commands.iter().any(is_shell);
+        let hidden = line.unclear.is_some() || line.commands.iter().chain(&line.within).any(is_shell);
         if hidden && self.mode == Mode::Auto && names_something_careful(text) {
             return Ok(Consent::Always(" It may do something that cannot be taken back.".to_owned()));
         }
@@ -309,11 +309,12 @@ impl Measure<'_> {
         match (self.ruled(Deed::Run(simple))?, CAREFUL.decide(Deed::Run(simple))) {
             (Some(consent), _) => Ok(consent),
             (None, Some(careful)) => Ok(Consent::Always(asked_every_time(careful))),
+            (None, None) if self.recalls(simple) => Ok(Consent::Always(RECALLED.to_owned())),
             (None, None) => Ok(Consent::NotNeeded),
         }
     }
 
-    /// Whether git would show what files held, where a rule may keep some of them from being read: it has
+    /// Whether git would show or copy what files held, where a rule may keep some of them from being read: it has
     /// them all in its own store, by no name.
     fn recalls(&self, simple: &command::Simple) -> bool {
         looking::shows_history(simple) && self.rules.restrain_reading_in(self.workspace)
@@ -337,8 +338,7 @@ impl Measure<'_> {
             return Ok(Consent::Always(asked_every_time(rule)));
         }
         if self.recalls(simple) {
-            let why = " It may show files that a rule of yours keeps from being read.";
-            return Ok(self.seeing(simple)?.and(Consent::Always(why.to_owned())));
+            return Ok(self.seeing(simple)?.and(Consent::Always(RECALLED.to_owned())));
         }
         if !expands && looking::looks(simple, self.workspace) {
             return self.seeing(simple);
@@ -427,6 +427,8 @@ impl Measure<'_> {
         }
     }
 }
+
+const RECALLED: &str = " It may show files that a rule of yours keeps from being read.";
 
 fn is_shell(simple: &command::Simple) -> bool {
     let name = simple.words.first().and_then(|word| word.text.rsplit('/').next());

@@ -477,6 +477,110 @@ fn in_auto_mode_no_command_hides_from_a_rule() {
     assert_eq!(allowed.judge(Mode::Ask, run("uv run git push")), "always ask");
 }
 
+/// What a runner runs is judged as if it stood alone, however it is said.
+#[test]
+fn a_runner_hides_no_command_from_a_rule() {
+    let free = World::new();
+    let ruled = World::new().with(Decision::Deny, "run git push").with(Decision::Deny, "run curl");
+    for line in [
+        "uv run bash -c 'git push'",
+        "poetry run env git push",
+        "npx -c 'git push'",
+        "npx --call='git push'",
+        "npm exec -c 'ls && git push'",
+        "direnv exec . git push",
+        "uv run --with requests git push",
+        "uv run --with=requests git push",
+        "uv run -p 3.12 git push",
+        "uv --directory x run git push",
+        "uv tool run git push",
+        "npx -p x git push",
+        "npx --unheard-of git push",
+        "mise exec node@20 -- git push",
+        "mise exec node@20 -c 'git push'",
+        "nix develop .#x -c git push",
+        "nix develop --command git push",
+        "uv run nohup uv run git push",
+        "uv run find . -exec git push ';'",
+    ] {
+        assert_eq!(ruled.judge(Mode::Auto, run(line)), "no", "{line}");
+        assert_eq!(free.judge(Mode::Auto, run(line)), "always ask", "{line}");
+    }
+    for line in ["uv run --unheard-of x y", "uv run $TOOL x", "npx -c \"$X\"", "uv run bash -c \"$X\""] {
+        assert_eq!(ruled.judge(Mode::Auto, run(line)), "always ask", "{line}");
+        assert_eq!(free.judge(Mode::Auto, run(line)), "yes", "{line}");
+    }
+    let allowed = World::new().with(Decision::Allow, "run uv run").with(Decision::Allow, "run npm run");
+    for line in [
+        "uv run pytest",
+        "uv run --frozen --extra dev pytest -x -k 'a or b'",
+        "uv run --with requests python -c 'import requests; print(1)'",
+        "uv run -m pytest tests",
+        "uv run python scripts/push.py",
+        "npm run build",
+    ] {
+        assert_eq!(ruled.judge(Mode::Auto, run(line)), "yes", "{line}");
+        assert_eq!(allowed.judge(Mode::Ask, run(line)), "yes", "{line}");
+    }
+    for line in ["npx -y cowsay hi", "mise exec node@20 -- node x.js", "nix develop .#x -c make", "direnv exec . make"]
+    {
+        assert_eq!(ruled.judge(Mode::Auto, run(line)), "yes", "{line}");
+    }
+}
+
+/// Git has every file in its own store, by no name.
+#[test]
+fn git_copies_nothing_unasked_that_a_rule_keeps_from_being_read() {
+    let free = World::new();
+    let ruled = World::new().with(Decision::Deny, "read priv/**");
+    for line in [
+        "git clone -q . copy",
+        "git checkout-index -a --prefix=o/",
+        "git fast-export --all",
+        "git diff-tree -p HEAD",
+        "git worktree add copy",
+        "git --work-tree=o checkout -f",
+        "git --work-tree o checkout -f",
+        "git -c core.worktree=o checkout -f",
+        "git -C . show HEAD",
+        "git $X",
+        "git log -p",
+        "git status -v",
+        "git commit -nv --dry-run",
+        "git commit --verb --dry-run",
+        "git stash show -p",
+        "git lg",
+        "git cat-file -p HEAD:priv/x",
+        "uv run git show HEAD",
+        "git for-each-ref --format='%(raw)'",
+        "git fsck --lost-found",
+        "git merge -s subtree x",
+    ] {
+        assert_ne!(ruled.judge(Mode::Auto, run(line)), "yes", "{line}");
+    }
+    for line in [
+        "git status",
+        "git --version",
+        "git add -A",
+        "git commit -m 'show the diff'",
+        "git commit -qam 'verbose'",
+        "git -C . log --oneline -5",
+        "git --no-pager log",
+        "git branch -v",
+        "git switch -c x",
+        "git fetch origin",
+        "git ls-files",
+        "git rev-parse HEAD",
+        "git stash",
+        "git worktree list",
+        "git checkout -b x",
+    ] {
+        assert_eq!(ruled.judge(Mode::Auto, run(line)), "yes", "{line}");
+        assert_eq!(free.judge(Mode::Auto, run(line)), "yes", "{line}");
+    }
+    assert_eq!(free.judge(Mode::Auto, run("git clone -q . copy")), "yes");
+}
+
 /// Files that may hold secrets are asked for by name in every mode, whoever opens them.
 #[test]
 fn commands_that_name_a_file_with_secrets_are_asked_for_in_auto_mode() {

@@ -48,27 +48,98 @@ const PREFIXES: [(&str, &[&str], usize); 21] = [
     ("caffeinate", &["-t", "-w"], 0),
 ];
 
-/// Programs that find or prepare another one, which is what they are told to run.
-const RUNNERS: [&[&str]; 18] = [
-    &["uv", "run"],
-    &["uvx"],
-    &["poetry", "run"],
-    &["pipenv", "run"],
-    &["hatch", "run"],
-    &["pipx", "run"],
-    &["bundle", "exec"],
-    &["npx"],
-    &["npm", "exec"],
-    &["npm", "x"],
-    &["pnpm", "exec"],
-    &["pnpm", "dlx"],
-    &["yarn", "exec"],
-    &["yarn", "dlx"],
-    &["bunx"],
-    &["direnv", "exec"],
-    &["mise", "exec"],
-    &["nix", "develop"],
+/// Programs that find or prepare another one, which is what they are told to run, and how it is said.
+const RUNNERS: [(&[&str], Told); 21] = [
+    (&["uv", "run"], Told::After(0)),
+    (&["uv", "tool", "run"], Told::After(0)),
+    (&["uvx"], Told::After(0)),
+    (&["poetry", "run"], Told::After(0)),
+    (&["pipenv", "run"], Told::After(0)),
+    (&["hatch", "run"], Told::After(0)),
+    (&["pipx", "run"], Told::After(0)),
+    (&["bundle", "exec"], Told::After(0)),
+    (&["npx"], Told::After(0)),
+    (&["npm", "exec"], Told::After(0)),
+    (&["npm", "x"], Told::After(0)),
+    (&["pnpm", "exec"], Told::After(0)),
+    (&["pnpm", "dlx"], Told::After(0)),
+    (&["yarn", "exec"], Told::After(0)),
+    (&["yarn", "dlx"], Told::After(0)),
+    (&["bunx"], Told::After(0)),
+    (&["direnv", "exec"], Told::After(1)),
+    (&["mise", "exec"], Told::Marked),
+    (&["mise", "x"], Told::Marked),
+    (&["nix", "develop"], Told::Marked),
+    (&["nix", "shell"], Told::Marked),
 ];
+
+#[derive(Clone, Copy)]
+enum Told {
+    /// After the options and so many words.
+    After(usize),
+    /// After `--` or `-c`, behind words of the runner's own.
+    Marked,
+}
+
+/// Options of runners that say nothing of what is run, and stand alone.
+const PLAIN_FOR_RUNNERS: [&str; 24] = [
+    "-y",
+    "--yes",
+    "-q",
+    "--quiet",
+    "-v",
+    "--verbose",
+    "-s",
+    "--silent",
+    "--frozen",
+    "--locked",
+    "--offline",
+    "--no-sync",
+    "--exact",
+    "--active",
+    "--isolated",
+    "--all-extras",
+    "--all-groups",
+    "--dev",
+    "--no-dev",
+    "--no-project",
+    "--no-install",
+    "--prefer-offline",
+    "--impure",
+    "--bun",
+];
+/// The same of those with a value. It may be joined to them; the word that follows is taken for a command too.
+const VALUED_FOR_RUNNERS: [&str; 25] = [
+    "-p",
+    "--package",
+    "--python",
+    "--with",
+    "--with-editable",
+    "--with-requirements",
+    "--extra",
+    "--group",
+    "--only-group",
+    "--from",
+    "--spec",
+    "--env-file",
+    "--directory",
+    "--project",
+    "--prefix",
+    "-C",
+    "--cd",
+    "--dir",
+    "-w",
+    "--workspace",
+    "-F",
+    "--filter",
+    "-e",
+    "--env",
+    "--index",
+];
+/// No honest line has more of them; each is another reading of all that follows.
+const MOST_READINGS: usize = 8;
+/// What follows is the command, as one word for a shell or as many.
+const COMMAND_FOR_RUNNERS: [&str; 3] = ["-c", "--call", "--command"];
 
 /// Their options that stand alone.
 const WITHOUT_VALUE: [&str; 6] = ["-i", "-0", "-r", "-t", "-p", "--ignore-environment"];
@@ -89,7 +160,7 @@ pub(super) fn unwrap(simple: Simple, depth: usize) -> Line {
         line.is_unclear("it begins with an option");
     }
     let name = first.text.rsplit('/').next().unwrap_or_default().to_owned();
-    line.within.extend(told_to_run(&simple, &name));
+    told_to_run(&simple, &name, depth, &mut line);
     match name.as_str() {
         "eval" => evaluated(&simple, depth, &mut line),
         "source" | "." | "trap" | "alias" | "enable" | "hash" => {
@@ -109,16 +180,98 @@ pub(super) fn unwrap(simple: Simple, depth: usize) -> Line {
     line
 }
 
-/// What a runner is told to run, if it is one.
-fn told_to_run(simple: &Simple, name: &str) -> Option<Simple> {
-    let said = |place: usize| simple.words.get(place).map(|word| word.text.as_str());
-    let is_runner = |words: &&[&str]| {
-        words.first() == Some(&name) && words.iter().enumerate().skip(1).all(|(place, word)| said(place) == Some(word))
+/// What a runner is told to run, if it is one. Where an option may have a value, both readings count.
+fn told_to_run(simple: &Simple, name: &str, depth: usize, line: &mut Line) {
+    let found = RUNNERS.into_iter().find_map(|(runner, told)| Some((behind(simple, name, runner)?, told)));
+    let Some((rest, told)) = found else { return };
+    if depth > super::DEEPEST_WRAPPER {
+        return line.is_unclear("it is nested too deeply");
+    }
+    let mut before = match told {
+        Told::After(words) => Some(words),
+        Told::Marked => None,
     };
-    let runner = RUNNERS.into_iter().find(is_runner)?;
-    let rest = simple.words.iter().skip(runner.len());
-    let words: Vec<Word> = rest.skip_while(|word| word.text.starts_with('-')).cloned().collect();
-    (!words.is_empty()).then(|| Simple { words, variables: Vec::new() })
+    let (mut is_value, mut readings) = (false, 0);
+    let mut words = rest;
+    while let Some((word, after)) = words.split_first() {
+        let (option, value) = match word.text.split_once('=') {
+            Some((option, value)) if option.starts_with('-') => (option, Some(value)),
+            Some(_) | None => (word.text.as_str(), None),
+        };
+        words = after;
+        if !option.starts_with('-') {
+            match (before, is_value) {
+                (Some(0), false) => return runs(std::iter::once(word).chain(after), depth, line),
+                (Some(0), true) => {
+                    readings += 1;
+                    if readings > MOST_READINGS {
+                        return line.is_unclear("it has more options than can be told apart");
+                    }
+                    // What is within this one is within the other reading too, so it is not gone into far.
+                    runs(std::iter::once(word).chain(after), super::DEEPEST_WRAPPER, line);
+                }
+                (Some(more), false) => before = Some(more - 1),
+                (Some(_) | None, _) => {}
+            }
+            is_value = false;
+        } else if option == "--" {
+            return runs(after.iter(), depth, line);
+        } else if COMMAND_FOR_RUNNERS.contains(&option) {
+            let is_literal = word.literal && (value.is_some() || after.first().is_none_or(|next| next.literal));
+            if !is_literal {
+                line.is_unclear("a runner runs what the shell makes up");
+            }
+            let text = value.or_else(|| after.first().map(|next| next.text.as_str())).unwrap_or_default();
+            within(Line::nested(text, depth + 1, is_bash(crate::process::shell())), line);
+            if value.is_none() {
+                runs(after.iter(), depth, line);
+            }
+            return;
+        } else if name == "uv" && matches!(option, "-m" | "--module") {
+            // A module of Python's, and what it is told.
+            return;
+        } else {
+            is_value = value.is_none() && !PLAIN_FOR_RUNNERS.contains(&option);
+            if is_value && !VALUED_FOR_RUNNERS.contains(&option) {
+                line.is_unclear("it has options that are not known here");
+            }
+        }
+    }
+}
+
+/// The words after those that make a program a runner, between which it may have options.
+fn behind<'a>(simple: &'a Simple, name: &str, runner: &[&str]) -> Option<&'a [Word]> {
+    let (program, rest) = runner.split_first()?;
+    let mut words = simple.words.get(1..).filter(|_| *program == name)?;
+    for wanted in rest {
+        let mut after_option = false;
+        loop {
+            let (word, after) = words.split_first()?;
+            words = after;
+            if word.text == **wanted {
+                break;
+            }
+            let is_option = word.text.starts_with('-');
+            if !is_option && !after_option {
+                return None;
+            }
+            after_option = is_option;
+        }
+    }
+    Some(words)
+}
+
+fn runs<'a>(words: impl Iterator<Item = &'a Word>, depth: usize, line: &mut Line) {
+    let words: Vec<Word> = words.cloned().collect();
+    if !words.is_empty() {
+        within(unwrap_deeper(Simple { words, variables: Vec::new() }, depth), line);
+    }
+}
+
+/// What is run within something: it is seen, and allowed with what runs it.
+fn within(mut inner: Line, line: &mut Line) {
+    inner.within.append(&mut inner.commands);
+    line.add(inner);
 }
 
 fn prefixed(simple: Simple, wrapper: &str, with_value: &[&str], before: usize, depth: usize, mut line: Line) -> Line {

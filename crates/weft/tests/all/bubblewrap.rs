@@ -79,6 +79,27 @@ fn commands_of_the_model_run_in_bubblewraps_world() {
     assert!(!corner.world.folder.path().join(".weft").exists(), "what was reserved is gone again");
 }
 
+/// For a user who is not root a folder with no rights cannot be looked into, until it has them again.
+#[test]
+fn what_is_shut_by_one_command_is_not_open_to_the_next() {
+    let shell = |line: &str| call("shell", json!({"command": line}));
+    let replies = vec![shell("sh ./shut"), shell("sh ./open"), text("Done.")];
+    let Some(corner) = Corner::new(0o4755, replies) else { return };
+    corner.prepare("git init -q . && git init -q sub && mkdir -p private $WEFT_HOME && echo NEEDLE > private/key.txt");
+    corner.prepare("echo 'chmod 000 private sub; echo end' > shut");
+    let open = "chmod 700 private sub; cat private/key.txt; echo x > sub/.git/hooks/pre-commit; echo end";
+    corner.prepare(&format!("echo '{open}' > open"));
+    let settings = "sandbox = \"required\"\n[permissions]\ndeny = [\"read private/key.txt\"]\n";
+    corner.prepare(&format!("printf '{settings}' > $WEFT_HOME/config.toml"));
+    let ran = corner.weft(&["run", "--mode", "auto", "--json", "go"]).expect(0);
+    let events = ran.events();
+    let told = events.iter().filter(|event| event["type"] == "tool_finished");
+    let told: Vec<String> = told.map(|event| event["output"]["text"].to_string()).collect();
+    assert!(told.len() == 2 && told.iter().all(|told| told.contains("end")), "{told:?}");
+    assert!(!told[1].contains("NEEDLE"), "{told:?}");
+    assert!(!corner.world.folder.path().join("sub/.git/hooks/pre-commit").exists(), "{told:?}");
+}
+
 #[test]
 fn it_is_said_that_bubblewrap_is_used_and_what_for() {
     let Some(corner) = Corner::new(0o4755, vec![]) else { return };

@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
+use weft_sandbox::shut;
 
 use super::{Decision, Deed, Rule, Rules, Target, certain, is_about, literal};
 
@@ -103,6 +104,7 @@ impl Rules {
             writable,
             denied: of(Decision::Deny),
             allowed: of(Decision::Allow),
+            asked: of(Decision::Ask),
             named: Forbidden::default(),
             found: Forbidden::default(),
             looked_at: 0,
@@ -156,6 +158,8 @@ struct Look<'a> {
     writable: &'a [PathBuf],
     denied: Vec<Held<'a>>,
     allowed: Vec<Held<'a>>,
+    /// To ask is no way around what is forbidden: where one of these wins, what forbids holds after all.
+    asked: Vec<Held<'a>>,
     /// What is held by a name that a rule spells out.
     named: Forbidden,
     found: Forbidden,
@@ -176,6 +180,12 @@ impl Look<'_> {
         self.allowed.iter().any(wins)
     }
 
+    /// Whether a rule that asks wins against one that allows, of this length, somewhere there.
+    fn is_asked(&self, kind: Kind, length: usize, folder: &Path) -> bool {
+        let wins = |rule: &Held<'_>| rule.kind == kind && rule.rule.length >= length && is_about(rule.glob, folder);
+        self.asked.iter().any(wins)
+    }
+
     /// Outside of what is writable nothing is changed anyway.
     fn matters(&self, kind: Kind, path: &Path) -> bool {
         kind == Kind::Read || self.writable.iter().any(|root| path.starts_with(root) || root.starts_with(path))
@@ -188,13 +198,18 @@ impl Look<'_> {
                 self.look_into(Ahead { folder: region.to_owned(), unwritten: false }, &mut ahead)?
             }
             Ok(found) if found.is_file() => self.look_at(region, false)?,
-            Ok(_) | Err(_) => {}
+            Ok(_) => {}
+            // Its owner can open it at any time, and that is who commands run as.
+            Err(error) => {
+                if let Some(folder) = shut::because(region, &error) {
+                    self.hold(Kind::Read, &folder)?;
+                }
+            }
         }
         while let Some(Ahead { folder, unwritten }) = ahead.pop() {
             let entries = match fs::read_dir(&folder) {
                 Ok(entries) => entries,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                // Its owner can open it at any time, and that is who commands run as.
                 Err(_) => {
                     self.hold(Kind::Read, &folder)?;
                     continue;
@@ -210,7 +225,9 @@ impl Look<'_> {
                 match entry.file_type() {
                     Ok(found) if found.is_dir() => self.look_into(Ahead { folder: path, unwritten }, &mut ahead)?,
                     Ok(found) if found.is_file() => self.look_at(&path, unwritten)?,
-                    Ok(_) | Err(_) => {}
+                    Ok(_) => {}
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(_) => self.hold(Kind::Read, &folder)?,
                 }
             }
         }
@@ -257,7 +274,10 @@ impl Look<'_> {
                     }
                     unwritten = true;
                 }
-                (_, Some(length)) => must_look |= allowing.is_none_or(|allowing| allowing <= length),
+                (_, Some(length)) => {
+                    let yields = |allowing| allowing <= length || self.is_asked(kind, allowing, &folder);
+                    must_look |= allowing.is_none_or(yields);
+                }
                 (_, None) => {}
             }
         }

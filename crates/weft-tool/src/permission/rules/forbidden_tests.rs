@@ -80,6 +80,23 @@ fn what_is_forbidden_is_named() {
     place.check(&all_but_one, &[], &["one", "private", "vendor"]);
 }
 
+/// A rule that asks gives way to any that forbids, so what it is about is forbidden after all.
+#[test]
+fn to_ask_is_no_way_around_a_pattern_that_forbids() {
+    let place = Place::new();
+    for file in ["keys/shared/prod/a.pem", "keys/shared/b.pem", "keys/c.pem"] {
+        place.file(file);
+    }
+    let excepted = [(Deny, "read **/*.pem"), (Allow, "read keys/shared/**")];
+    place.check(&excepted, &["keys/c.pem"], &[]);
+    let asked = [&excepted[..], &[(Ask, "read keys/shared/prod/**")]].concat();
+    place.check(&asked, &["keys/c.pem", "keys/shared/prod/a.pem"], &[]);
+    let other = [&excepted[..], &[(Ask, "read keys/*")]].concat();
+    place.check(&other, &["keys/c.pem"], &[]);
+    let written = [(Deny, "write **/*.pem"), (Allow, "write keys/shared/**"), (Ask, "write keys/shared/prod/**")];
+    place.check(&written, &[], &["keys/c.pem", "keys/shared/prod/a.pem"]);
+}
+
 /// Commands read everywhere, and write in more folders than the workspace.
 #[test]
 fn it_is_looked_for_outside_the_workspace_too() {
@@ -132,4 +149,35 @@ fn a_folder_that_cannot_be_looked_into_is_held_as_a_whole() {
     // Nothing is shut to root.
     let is_root = found == [shut.join("a.pem")];
     assert!(is_root || found == [shut], "{found:?}");
+}
+
+/// Also where the way to it is shut, or it can be listed and no more.
+#[test]
+fn chmod_does_not_take_a_file_off_the_list() {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+    let place = Place::new();
+    place.file("outer/shut/in/a.pem");
+    let (outer, shut) = (place.workspace.join("outer"), place.workspace.join("outer/shut"));
+    let work = || {
+        if rustix::process::getuid().is_root() {
+            // On Linux a thread has a user of its own.
+            let user = rustix::process::Uid::from_raw(12_345);
+            rustix::thread::set_thread_res_uid(user, user, user).unwrap();
+        }
+        let mode = |mode| fs::set_permissions(&shut, fs::Permissions::from_mode(mode)).unwrap();
+        mode(0o000);
+        assert_eq!(place.forbidden(&[(Deny, "read outer/shut/in/*.pem")]).unwrap().unread, [shut.clone()]);
+        assert_eq!(place.forbidden(&[(Deny, "write outer/shut/in/*.pem")]).unwrap().unread, [shut.clone()]);
+        assert_eq!(place.forbidden(&[(Deny, "read **/*.pem")]).unwrap().unread, [shut.clone()]);
+        mode(0o444);
+        assert_eq!(place.forbidden(&[(Deny, "read **/*.pem")]).unwrap().unread, [shut.join("in")]);
+        mode(0o700);
+        assert_eq!(place.forbidden(&[(Deny, "read **/*.pem")]).unwrap().unread, [shut.join("in/a.pem")]);
+    };
+    if rustix::process::getuid().is_root() {
+        for path in [&place.root, &place.workspace, &outer, &shut, &shut.join("in")] {
+            chown(path, Some(12_345), None).unwrap();
+        }
+    }
+    std::thread::scope(|scope| scope.spawn(work).join()).unwrap();
 }
