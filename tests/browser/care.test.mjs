@@ -11,7 +11,7 @@ const SECRET = `sk-ant-api03-${'aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY'.repeat(3)}-AA`
 const attach = async (page) => {
   await page.locator('input[type=file]').setInputFiles([{ name: 'dot.png', mimeType: 'image/png', buffer: DOT }, { name: 'list.txt', mimeType: 'text/plain', buffer: Buffer.from('milk and bread') }]);
   await page.locator('.attached .pill').nth(1).waitFor();
-  await page.getByRole('progressbar').waitFor({ state: 'detached' });
+  await page.waitForFunction(() => !document.querySelector('[role=progressbar]'));
 };
 
 inWorld('who is not signed in any more is told so, and goes on when they are', {}, async (world) => {

@@ -26,7 +26,7 @@ inWorld('files that are dropped go with the message, wherever on the page they f
   await drop(page, '.composer', [{ name: 'list.txt', type: 'text/plain', words: 'milk and bread' }, { name: 'dot.png', type: 'image/png', base64: DOT }]);
   await page.locator('.attached .pill', { hasText: 'list.txt' }).waitFor();
   await page.locator('.attached .pill', { hasText: 'dot.png' }).locator('img').waitFor();
-  await page.getByRole('progressbar').waitFor({ state: 'detached' });
+  await page.waitForFunction(() => !document.querySelector('[role=progressbar]'));
   await say(page, 'hello, look at these');
   await text(page, 'Hello from the script.');
   await page.locator('.said .pictures img').waitFor();
@@ -73,7 +73,7 @@ inWorld('an upload that breaks off is told, and what was typed stays', {}, async
   assert.equal(await box.inputValue(), 'look at this');
   await page.unroute('**/uploads**');
   await page.locator('input[type=file]').setInputFiles({ name: 'list.txt', mimeType: 'text/plain', buffer: Buffer.from('milk') });
-  await page.getByRole('progressbar').waitFor({ state: 'detached' });
+  await page.waitForFunction(() => !document.querySelector('[role=progressbar]'));
   await box.press('Enter');
   await page.locator('.said-file', { hasText: 'list.txt' }).waitFor();
 });
