@@ -57,7 +57,7 @@ fn scores(
 ) -> anyhow::Result<Vec<f64>> {
     let score = |question: &Question| {
         let ranking = ranking(knowledge, &question.text, weights, limit)?;
-        Ok(ndcg_at_10(&ranking, &question.answers))
+        anyhow::Ok(ndcg_at_10(&ranking, &question.answers))
     };
     collection.questions.iter().map(score).collect()
 }

@@ -61,7 +61,7 @@ fn a_long_text_is_read_to_its_end() {
     assert_eq!((apart[0].len(), &apart[1]), (parts.len(), &vec![vectors[2].clone()]));
     let near = |part: &[f32]| part.iter().zip(&vectors[2]).map(|(a, b)| a * b).sum::<f32>();
     let (begin, end) = (near(&apart[0][0]), near(&apart[0][parts.len() - 1]));
-    assert!(begin < 0.3 && end > 0.8, "each part says what it says: {begin} {end}");
+    assert!(begin < 0.3 && end > like(0, 2) + 0.05, "each part says what it says: {begin} {end}, {}", like(0, 2));
 }
 
 #[test]
