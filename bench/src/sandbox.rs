@@ -31,7 +31,7 @@ pub fn overhead(weft: &Path) -> anyhow::Result<Vec<Line>> {
         also_protected: vec![],
         nested: vec![],
     };
-    let policy = places.policy(Network::Off, Limits::default()).resolved()?;
+    let policy = places.policy(Network::Off, Limits::default())?.resolved()?;
     let mut order = Order::new(policy, &workspace, Layers::ALL);
     order.lock = Some(folder.path().join("lock"));
     // As the product does: the small helper, if it lies beside.
