@@ -206,10 +206,8 @@ impl Resolver {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return real(path) };
         let known = self.folders.entry(folder.to_owned()).or_insert_with(|| real(folder));
         let place = known.clone()?.join(name);
-        let found = fs::symlink_metadata(&place).and_then(|found| match found.is_symlink() {
-            true => place.canonicalize(),
-            false => Ok(place.clone()),
-        });
+        let found = fs::symlink_metadata(&place)
+            .and_then(|found| if found.is_symlink() { place.canonicalize() } else { Ok(place.clone()) });
         found.map_err(|error| Unfound::because(&place, &error, Some(place.clone())))
     }
 }

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::policy::{Limits, Network, Policy, PolicyError};
+use crate::policy::{Limits, Network, Policy};
 use crate::reserved::Reserved;
-use crate::shut;
+use crate::{PolicyError, shut};
 
 /// Folders with keys, passwords and cookies, from the person's home.
 pub const SECRET_FOLDERS: [&str; 23] = [

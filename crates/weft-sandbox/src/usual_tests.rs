@@ -82,24 +82,6 @@ fn hooks_are_kept_where_the_settings_say_they_are() {
     assert!(kept("hooksPath = .husky/_"));
 }
 
-#[test]
-fn repositories_in_the_workspace_are_found_without_a_walk() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
-    for repository in ["one", "group/two", "a/deep/three", "a/deep/named", "node_modules/four"] {
-        fs::create_dir_all(root.join(repository).join(".git")).unwrap();
-    }
-    std::os::unix::fs::symlink(root.join("one"), root.join("link")).unwrap();
-    let named = "[submodule \"n\"]\n\tpath = a/deep/named\n\turl = x\n[submodule \"o\"]\n\tpath = ../out\n";
-    fs::write(root.join(".gitmodules"), named).unwrap();
-    let found: Vec<PathBuf> = ["a/deep/named", "group/two", "one"].iter().map(|name| root.join(name)).collect();
-    assert_eq!(nested(&root).unwrap(), found);
-    // A list that is no file, or far too long, is none.
-    fs::remove_file(root.join(".gitmodules")).unwrap();
-    std::os::unix::fs::symlink("/dev/zero", root.join(".gitmodules")).unwrap();
-    assert_eq!(nested(&root).unwrap(), found[1..]);
-}
-
 /// What git runs for the person must be held though nobody can see just now what that is.
 #[test]
 fn chmod_does_not_take_a_repository_out_of_the_policy() {
@@ -120,10 +102,11 @@ fn chmod_does_not_take_a_repository_out_of_the_policy() {
         let held = |path: &str| policy().unwrap().protected.contains(&ws.join(path));
         assert!(held(".husky") && held("sub/.git/hooks") && held("group/two/.git/hooks"));
         for (shut, permissions) in [(".", 0o000), (".", 0o300), (".git", 0o000), (".git", 0o444), (".git/config", 0)] {
-            mode(&ws.join(shut), permissions);
+            let shut: PathBuf = ws.join(shut).components().collect();
+            mode(&shut, permissions);
             let refused = policy().unwrap_err();
-            mode(&ws.join(shut), 0o700);
-            assert_eq!(refused, PolicyError::Shut(ws.join(shut).components().collect()), "{permissions:o}");
+            mode(&shut, 0o700);
+            assert_eq!(refused, PolicyError::Shut(shut), "{permissions:o}");
         }
         // Of other repositories the folder is held as a whole, and everything else goes on.
         let cases = [
@@ -167,4 +150,22 @@ fn a_look_for_repositories_that_is_cut_short_passes_for_none() {
     let refused = nested_among(&root, 30).unwrap_err();
     assert_eq!(refused, PolicyError::TooManyFolders { folder: root.clone(), most: 30 });
     assert!(refused.to_string().contains(root.to_str().unwrap()), "{refused}");
+}
+
+#[test]
+fn repositories_in_the_workspace_are_found_without_a_walk() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    for repository in ["one", "group/two", "a/deep/three", "a/deep/named", "node_modules/four"] {
+        fs::create_dir_all(root.join(repository).join(".git")).unwrap();
+    }
+    std::os::unix::fs::symlink(root.join("one"), root.join("link")).unwrap();
+    let named = "[submodule \"n\"]\n\tpath = a/deep/named\n\turl = x\n[submodule \"o\"]\n\tpath = ../out\n";
+    fs::write(root.join(".gitmodules"), named).unwrap();
+    let found: Vec<PathBuf> = ["a/deep/named", "group/two", "one"].iter().map(|name| root.join(name)).collect();
+    assert_eq!(nested(&root).unwrap(), found);
+    // A list that is no file, or far too long, is none.
+    fs::remove_file(root.join(".gitmodules")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", root.join(".gitmodules")).unwrap();
+    assert_eq!(nested(&root).unwrap(), found[1..]);
 }

@@ -73,7 +73,7 @@ const RUNNERS: [(&[&str], Told); 21] = [
     (&["nix", "shell"], Told::Marked),
 ];
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 enum Told {
     /// After the options and so many words.
     After(usize),
@@ -82,7 +82,7 @@ enum Told {
 }
 
 /// Options of runners that say nothing of what is run, and stand alone.
-const PLAIN_FOR_RUNNERS: [&str; 25] = [
+const PLAIN_FOR_RUNNERS: [&str; 24] = [
     "-y",
     "--yes",
     "-q",
@@ -91,7 +91,6 @@ const PLAIN_FOR_RUNNERS: [&str; 25] = [
     "--verbose",
     "-s",
     "--silent",
-    "-n",
     "--frozen",
     "--locked",
     "--offline",
@@ -138,7 +137,7 @@ const VALUED_FOR_RUNNERS: [&str; 25] = [
     "--index",
 ];
 /// No honest line has more of them; each is another reading of all that follows.
-const MOST_READINGS: usize = 16;
+const MOST_READINGS: usize = 8;
 /// What follows is the command, as one word for a shell or as many.
 const COMMAND_FOR_RUNNERS: [&str; 3] = ["-c", "--call", "--command"];
 
@@ -185,6 +184,9 @@ pub(super) fn unwrap(simple: Simple, depth: usize) -> Line {
 fn told_to_run(simple: &Simple, name: &str, depth: usize, line: &mut Line) {
     let found = RUNNERS.into_iter().find_map(|(runner, told)| Some((behind(simple, name, runner)?, told)));
     let Some((rest, told)) = found else { return };
+    if depth > super::DEEPEST_WRAPPER {
+        return line.is_unclear("it is nested too deeply");
+    }
     let mut before = match told {
         Told::After(words) => Some(words),
         Told::Marked => None,
@@ -221,15 +223,17 @@ fn told_to_run(simple: &Simple, name: &str, depth: usize, line: &mut Line) {
             }
             let text = value.or_else(|| after.first().map(|next| next.text.as_str())).unwrap_or_default();
             within(Line::nested(text, depth + 1, is_bash(crate::process::shell())), line);
-            return if value.is_none() { runs(after.iter(), depth, line) } else { () };
+            if value.is_none() {
+                runs(after.iter(), depth, line);
+            }
+            return;
+        } else if name == "uv" && matches!(option, "-m" | "--module") {
+            // A module of Python's, and what it is told.
+            return;
         } else {
             is_value = value.is_none() && !PLAIN_FOR_RUNNERS.contains(&option);
-            if is_value && !VALUED_FOR_RUNNERS.contains(&option) && !matches!(option, "-m" | "--module") {
+            if is_value && !VALUED_FOR_RUNNERS.contains(&option) {
                 line.is_unclear("it has options that are not known here");
-            }
-            if matches!(option, "-m" | "--module") {
-                // A module of Python's, and what it is told.
-                return;
             }
         }
     }
