@@ -103,6 +103,30 @@ inWorld('a first message with a secret waits for a word', {}, async (world) => {
   assert.doesNotMatch(await page.locator('.transcript').innerText(), /aB3dE5fG7hJ9kL1mN2pQ4rS6/);
 });
 
+inWorld('an answer with a secret waits for a word', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'ask me');
+  const card = page.locator('.transcript .ask');
+  const answer = card.getByRole('textbox', { name: 'Your answer' });
+  const strip = card.getByRole('alert');
+  await answer.fill(SECRET);
+  await answer.press('Enter');
+  await strip.getByText('It was not sent.').waitFor();
+  await shoot(page, 'secret-in-answer', { phone: true });
+  assert.deepEqual(await barriers(page), []);
+  // What waits is the answer as it was; another one is sent for itself.
+  await answer.press('End');
+  await answer.pressSequentially('!');
+  await strip.waitFor({ state: 'detached' });
+  await answer.press('Enter');
+  await strip.getByRole('button', { name: 'Edit' }).click();
+  await strip.waitFor({ state: 'detached' });
+  assert.equal(await answer.inputValue(), `${SECRET}!`, 'what was typed is lost');
+  await answer.press('Enter');
+  await strip.getByRole('button', { name: 'Send anyway' }).click();
+  await text(page, 'Noted.');
+});
+
 inWorld('turns are taken back one after the other, the latest first', { mode: 'auto' }, async (world) => {
   const page = await world.page();
   const plan = join(world.workspace, 'plan.md');

@@ -47,7 +47,7 @@ impl FilePatch {
         let end = if lines.iter().any(|line| line.end == "\r\n") { "\r\n" } else { "\n" };
         let (mut cursor, mut shift) = (0_usize, 0_isize);
         for (index, hunk) in self.hunks.iter().enumerate() {
-            let expected = hunk.start.map(|start| start.saturating_sub(1).saturating_add_signed(shift));
+            let expected = hunk.place().map(|place| place.saturating_add_signed(shift));
             let at = hunk.find(&lines, cursor, expected).map_err(|why| format!("Part {} {why}", index + 1))?;
             let old_length = hunk.old().count();
             let new: Vec<Owned> = hunk.replacement(lines.get(at..at + old_length).unwrap_or_default(), end);
@@ -95,17 +95,22 @@ impl Hunk {
         self.lines.iter().filter(|line| line.sign != Sign::Add)
     }
 
+    /// How many lines it says come before it in the old file. One that only adds says after which line.
+    fn place(&self) -> Option<usize> {
+        let only_adds = self.old().next().is_none();
+        self.start.map(|start| if only_adds { start } else { start.saturating_sub(1) })
+    }
+
     fn find(&self, lines: &[Owned], from: usize, expected: Option<usize>) -> Result<usize, String> {
         let old: Vec<&str> = self.old().map(|line| line.text.as_str()).collect();
         if old.is_empty() {
-            return match (expected, lines.len()) {
-                (_, 0) => Ok(0),
-                // An insertion says the line after which it comes.
-                (Some(before), count) if before < count => Ok((before + 1).max(from)),
-                (Some(_) | None, _) => {
-                    Err("only adds lines and does not say where. Add the lines around them.".to_owned())
-                }
+            let problem = match expected {
+                _ if lines.is_empty() => return Ok(0),
+                Some(at) if (from..=lines.len()).contains(&at) => return Ok(at),
+                Some(at) if at < from => "only adds lines, and that before the end of the part above it",
+                Some(_) | None => "only adds lines and does not say where",
             };
+            return Err(format!("{problem}. Add the lines around them."));
         }
         let fits = |window: &[Owned]| window.iter().map(|line| line.text.as_str()).eq(old.iter().copied());
         let places: Vec<usize> = lines

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::*;
 use proptest::prelude::*;
+use similar::ChangeTag;
 
 fn check(old: &str, patch: &str, expected: Result<&str, &str>) {
     let applied = parse(patch).and_then(|files| files[0].apply(old));
@@ -38,6 +39,29 @@ fn parts_are_found_by_their_content() {
     check("a\n\nb\n", &format!("{head}@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n\n"), Ok("a\n\nc\n"));
     check("-- x\nb\n", &format!("{head}@@ -1,2 +1,1 @@\n--- x\n b\n"), Ok("b\n"));
     check("ä\n", &format!("{head}@@ -1 +1 @@\n-ä\n+ö\n"), Ok("ö\n"));
+}
+
+/// As `git diff -U0` writes them: the number is that of the line after which they come.
+#[test]
+fn lines_without_others_around_them_come_where_the_numbers_say() {
+    let head = "--- a/f\n+++ b/f\n";
+    let file = "a\nb\nc\nd\n";
+    let cases = [
+        ("@@ -0,0 +1 @@\n+x\n", Ok("x\na\nb\nc\nd\n")),
+        ("@@ -1,0 +2 @@\n+x\n", Ok("a\nx\nb\nc\nd\n")),
+        ("@@ -4,0 +5 @@\n+x\n", Ok("a\nb\nc\nd\nx\n")),
+        ("@@ -5,0 +6 @@\n+x\n", Err("does not say where")),
+        ("@@\n+x\n", Err("does not say where")),
+        ("@@ -1,0 +2 @@\n+x\n@@ -3,0 +5 @@\n+y\n", Ok("a\nx\nb\nc\ny\nd\n")),
+        ("@@ -0,0 +1,2 @@\n+x\n+y\n@@ -2 +3,0 @@\n-b\n@@ -4,0 +6 @@\n+z\n", Ok("x\ny\na\nc\nd\nz\n")),
+        ("@@ -3 +3 @@\n-c\n+C\n@@ -1,0 +2 @@\n+x\n", Err("Part 2 only adds lines, and that before")),
+    ];
+    for (part, expected) in cases {
+        check(file, &format!("{head}{part}"), expected);
+    }
+    let first_goes = parse(&format!("{head}@@ -1 +0,0 @@\n-a\n")).unwrap().remove(0);
+    assert_eq!(first_goes.apply(file).unwrap(), "b\nc\nd\n");
+    assert_eq!(first_goes.reversed().apply("b\nc\nd\n").unwrap(), file);
 }
 
 #[test]
@@ -81,15 +105,36 @@ fn what_is_no_patch_says_why() {
     }
 }
 
+/// As `git diff -U0` writes it; the library is wrong there about the places of parts that only add or remove.
+fn without_context(old: &str, new: &str) -> String {
+    let diff = similar::TextDiff::from_lines(old, new);
+    let changes: Vec<_> = diff.iter_all_changes().collect();
+    let (mut before, mut after) = (0, 0);
+    let mut text = "--- a/f\n+++ b/f\n".to_owned();
+    for part in changes.chunk_by(|one, next| (one.tag() == ChangeTag::Equal) == (next.tag() == ChangeTag::Equal)) {
+        let count = |tag| part.iter().filter(|change| change.tag() == tag).count();
+        let (kept, removed, added) = (count(ChangeTag::Equal), count(ChangeTag::Delete), count(ChangeTag::Insert));
+        if kept == 0 {
+            let range = |at: usize, count: usize| format!("{},{count}", at + usize::from(count > 0));
+            text += &format!("@@ -{} +{} @@\n", range(before, removed), range(after, added));
+            text.extend(part.iter().map(|change| format!("{}{}", change.tag(), change.value())));
+        }
+        (before, after) = (before + kept + removed, after + kept + added);
+    }
+    text
+}
+
 proptest! {
     /// Whatever `diff` writes, it is applied to just that, and taken back.
     #[test]
     fn a_diff_makes_the_new_text_of_the_old(old in "([ab-]{0,3}\n){0,12}", new in "([ab-]{0,3}\n){0,12}") {
         prop_assume!(old != new);
-        let diff = similar::TextDiff::from_lines(&old, &new).unified_diff().header("a/f", "b/f").to_string();
-        let files = parse(&diff).unwrap();
-        prop_assert_eq!(&files[0].apply(&old).unwrap(), &new, "{}", diff);
-        prop_assert_eq!(files[0].clone().reversed().apply(&new).unwrap(), old, "{}", diff);
+        let around = similar::TextDiff::from_lines(&old, &new).unified_diff().header("a/f", "b/f").to_string();
+        for diff in [around, without_context(&old, &new)] {
+            let files = parse(&diff).unwrap();
+            prop_assert_eq!(&files[0].apply(&old).unwrap(), &new, "{}", diff);
+            prop_assert_eq!(files[0].clone().reversed().apply(&new).unwrap(), old.as_str(), "{}", diff);
+        }
     }
 
     #[test]

@@ -251,16 +251,23 @@ export async function say(session: string, content: InputPart[], delivery: 'foll
   }
 }
 
-/** Answers an ask, once. If somebody else was quicker, the person is told who. */
-export async function answerAsk(session: string, ask: string, answer: Answer): Promise<boolean> {
+/** Whether an answer was taken, or what it seems to hold that a model should not see. */
+export type Taken = { taken: true } | { taken: false; secret: string | null };
+
+/**
+ * Answers an ask, once. If somebody else was quicker, the person is told who. An answer that holds a secret is
+ * not sent, unless they want it anyway.
+ */
+export async function answerAsk(session: string, ask: string, answer: Answer, anyway: boolean): Promise<Taken> {
   try {
-    await api.post(`sessions/${session}/asks/${ask}`, { answer });
-    return true;
+    await api.post(`sessions/${session}/asks/${ask}`, { answer, ...(anyway ? { anyway } : {}) });
+    return { taken: true };
   } catch (error) {
+    if (error instanceof ApiError && error.code === 'secret') return { taken: false, secret: String(error.extra['kind'] ?? 'a secret') };
     // Somebody else was quicker: that is news and no trouble.
     if (error instanceof ApiError && error.code === 'answered') toast.say(error.message);
     else toast.problem(error);
-    return false;
+    return { taken: false, secret: null };
   } finally {
     void queries.invalidateQueries({ queryKey: ['asks'] });
   }

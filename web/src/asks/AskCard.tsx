@@ -15,16 +15,27 @@ import { FormAsk } from './FormAsk';
 
 export function AskCard({ session, ask, onDone }: { session: string; ask: Ask; onDone?: () => void }) {
   const [busy, setBusy] = useState(false);
+  // An answer that looks like it holds a secret waits for a word of the person.
+  const [held, setHeld] = useState<{ given: Answer; secret: string } | null>(null);
   const card = useRef<HTMLElement>(null);
   const title = useId();
-  const answer = async (given: Answer) => {
+  const answer = async (given: Answer, anyway = false) => {
     if (busy) return;
     setBusy(true);
-    const taken = await answerAsk(session, ask.id, given);
-    if (taken) {
+    const result = await answerAsk(session, ask.id, given, anyway);
+    if (result.taken) {
       onDone?.();
       document.querySelector<HTMLElement>('[data-composer]')?.focus();
-    } else setBusy(false);
+    } else {
+      setBusy(false);
+      setHeld(result.secret === null ? null : { given, secret: result.secret });
+    }
+  };
+  // What is held is what was to be said; it goes when that changes.
+  const drop = () => held && setHeld(null);
+  const edit = () => {
+    setHeld(null);
+    card.current?.querySelector<HTMLElement>('input, textarea, select')?.focus();
   };
   const keys = (event: React.KeyboardEvent) => {
     // Letters mean something else in a menu of the card, which is drawn elsewhere, and in forms and questions.
@@ -37,7 +48,8 @@ export function AskCard({ session, ask, onDone }: { session: string; ask: Ask; o
     event.preventDefault();
   };
   return (
-    <section ref={card} className="ask" aria-labelledby={title} tabIndex={-1} data-ask={ask.id} onKeyDown={keys} aria-busy={busy}>
+    <section ref={card} className="ask" aria-labelledby={title} tabIndex={-1} data-ask={ask.id} onKeyDown={keys} aria-busy={busy}
+      onInput={drop} onClick={(event) => event.target instanceof Element && event.target.closest('.option') && drop()}>
       <div className="row">
         <h3 id={title} className="grow"><Sentence text={ask.question} /></h3>
         {ask.deadline ? <Countdown until={ask.deadline} /> : null}
@@ -46,6 +58,13 @@ export function AskCard({ session, ask, onDone }: { session: string; ask: Ask; o
         ? <Approval kind={ask.kind} busy={busy} answer={answer} />
         : ask.kind.type === 'form' ? <FormAsk kind={ask.kind} busy={busy} answer={answer} />
         : <Question kind={ask.kind} busy={busy} answer={answer} />}
+      {held ? (
+        <div className="secret" role="alert">
+          <span className="grow">This looks like it holds {held.secret}. It was not sent.</span>
+          <button type="button" className="button small" disabled={busy} onClick={() => void answer(held.given, true)}>Send anyway</button>
+          <button type="button" className="button small" disabled={busy} onClick={edit}>Edit</button>
+        </div>
+      ) : null}
     </section>
   );
 }

@@ -140,6 +140,8 @@ pub fn prefixes(corpus: &Corpus) -> Value {
 
 /// At a terminal the person answers where they are asked.
 async fn converse(opened: &Opened, session: SessionId, json: bool, mut exit: Exit) -> anyhow::Result<Exit> {
+    // What looks like it holds a secret, until the person says that it is to be sent.
+    let mut held_back: Option<Vec<String>> = None;
     while matches!(exit, Exit::Waiting) && !json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
         let state = opened.engine.state(session)?;
         let Some(ask) = state.open_asks().next().cloned() else { break };
@@ -149,7 +151,10 @@ async fn converse(opened: &Opened, session: SessionId, json: bool, mut exit: Exi
             std::io::stdin().lock().read_line(&mut line).map(|read| (read > 0).then_some(line))
         });
         let Some(line) = line.await?.context("cannot read your answer")? else { break };
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let (words, as_it_is) = match held_back.take().filter(|_| line.trim() == "/anyway") {
+            Some(held) => (held, true),
+            None => (line.split_whitespace().map(str::to_owned).collect(), false),
+        };
         let answer = match super::read_answer(&ask.kind, &words) {
             Ok(answer) => answer,
             Err(problem) => {
@@ -158,9 +163,14 @@ async fn converse(opened: &Opened, session: SessionId, json: bool, mut exit: Exi
             }
         };
         let headless = Headless::new(&opened.engine, session, json);
-        match opened.engine.answer(session, ask.id, answer, "terminal").await {
+        let answered = match as_it_is {
+            true => opened.engine.answer_as_it_is(session, ask.id, answer, "terminal").await,
+            false => opened.engine.answer(session, ask.id, answer, "terminal").await,
+        };
+        match answered {
             Err(error @ EngineError::Secret { .. }) => {
-                out::tell(&note(&format!("{error}."), &out::look_stderr()));
+                out::tell(&note(&format!("{error}. `/anyway` sends it once as it is."), &out::look_stderr()));
+                held_back = Some(words);
                 continue;
             }
             answered => answered?,

@@ -52,7 +52,7 @@ pub async fn run(opened: &Opened, session: SessionId, is_new: bool) -> anyhow::R
         }
         let headless = Headless::new(engine, session, false);
         let result = if exit == Exit::Waiting {
-            answer(opened, session, text).await
+            answer(opened, session, text, &mut held_back).await
         } else {
             said = true;
             say(opened, session, text, &mut held_back).await
@@ -65,15 +65,19 @@ pub async fn run(opened: &Opened, session: SessionId, is_new: bool) -> anyhow::R
 }
 
 /// What holds a secret is held back, until the person says what to do with it.
-async fn say(opened: &Opened, session: SessionId, text: &str, held_back: &mut Option<String>) -> anyhow::Result<()> {
-    let (text, as_it_is) = match (slash::parse(text), held_back.take()) {
+fn meant(text: &str, held_back: &mut Option<String>) -> (String, bool) {
+    match (slash::parse(text), held_back.take()) {
         (Some(Ok(Slash::Anyway)), Some(held)) => (held, true),
         (Some(Ok(Slash::Redact)), Some(mut held)) => {
             weft_core::secret::redact(&mut held);
             (held, false)
         }
         (_, _) => (text.to_owned(), false),
-    };
+    }
+}
+
+async fn say(opened: &Opened, session: SessionId, text: &str, held_back: &mut Option<String>) -> anyhow::Result<()> {
+    let (text, as_it_is) = meant(text, held_back);
     let content = content_of(&text, &opened.workspace);
     match opened.engine.say(session, content, Delivery::Steer, as_it_is).await {
         Ok(_) => Ok(()),
@@ -85,11 +89,23 @@ async fn say(opened: &Opened, session: SessionId, text: &str, held_back: &mut Op
     }
 }
 
-async fn answer(opened: &Opened, session: SessionId, text: &str) -> anyhow::Result<()> {
-    let state = opened.engine.state(session)?;
+async fn answer(opened: &Opened, session: SessionId, text: &str, held_back: &mut Option<String>) -> anyhow::Result<()> {
+    let (text, as_it_is) = meant(text, held_back);
+    let engine = &opened.engine;
+    let state = engine.state(session)?;
     let Some(ask) = state.open_asks().next() else { return Ok(()) };
-    let answer = read_answer(&ask.kind, &[text.to_owned()])?;
-    Ok(opened.engine.answer(session, ask.id, answer, "terminal").await?)
+    let answer = read_answer(&ask.kind, std::slice::from_ref(&text))?;
+    let answered = match as_it_is {
+        true => engine.answer_as_it_is(session, ask.id, answer, "terminal").await,
+        false => engine.answer(session, ask.id, answer, "terminal").await,
+    };
+    match answered {
+        Err(error @ EngineError::Secret { .. }) => {
+            *held_back = Some(text);
+            anyhow::bail!("{error}. {SEND_SECRET}")
+        }
+        answered => Ok(answered?),
+    }
 }
 
 /// `None` at the end of the input, or at Ctrl+C.

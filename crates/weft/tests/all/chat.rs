@@ -257,6 +257,38 @@ fn what_looks_like_a_secret_is_sent_once_when_the_person_says_so() {
 }
 
 #[test]
+fn an_answer_that_looks_like_a_secret_is_sent_when_the_person_says_so() {
+    let ask = |question: &str| call("ask_user", json!({ "question": question }));
+    let world = World::new(vec![ask("Which key?"), ask("And the other?"), text("Got both.")]);
+    let Some(terminal) = Terminal::start_as(&world, "held-answer", 240, 40, "dumb") else { return };
+    let enter = |words: &str| {
+        terminal.write(words);
+        terminal.keys(&["Enter"]);
+    };
+    let token = |letter: &str| format!("ghp_{}", format!("{letter}1B2c3D4e5F6").repeat(3));
+    let sent = || {
+        let requests = world.server.requests().into_iter().filter(|seen| seen.body["tools"].is_array());
+        requests.map(|seen| seen.last_results.concat()).collect::<Vec<_>>()
+    };
+    terminal.wait_for(">");
+    enter("go");
+    terminal.wait_for("answer>");
+    enter(&token("a"));
+    terminal.wait_for("`/anyway` sends it once");
+    assert_eq!(sent().len(), 1);
+    enter("/anyway");
+    terminal.wait_for("And the other?");
+    assert!(sent()[1].contains(&token("a")), "{}", sent()[1]);
+    enter(&format!("this: {}", token("b")));
+    crate::world::wait_until("the second to be held back", || {
+        (terminal.all().matches("sends it once").count() == 2).then_some(())
+    });
+    enter("/redact");
+    terminal.wait_for("Got both.");
+    assert!(sent()[2].contains("this:") && !sent()[2].contains(&token("b")), "{}", sent()[2]);
+}
+
+#[test]
 fn a_terminated_chat_leaves_the_terminal_in_order() {
     let world = World::new(vec![text("x")]);
     let Some(terminal) = Terminal::start(&world, "terminate", 80, 24) else { return };
