@@ -200,7 +200,7 @@ fn pipes_and_devices_in_the_place_of_gits_files_hold_nobody_up() {
         let (sender, receiver) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let mut places = places(&root);
-            places.nested = nested(&places.workspace);
+            places.nested = nested(&places.workspace).unwrap();
             sender.send(usual(&places)).unwrap();
         });
         let policy = receiver.recv_timeout(std::time::Duration::from_secs(20));
