@@ -51,7 +51,7 @@ pub use filter::Filter;
 pub use graph::{DEEPEST, Direction, MOST, Neighbour, Way};
 pub use health::{Debt, Health, Maturity, Pattern};
 pub use history::{Memory, Remembered};
-pub use indexing::{Progress, Report, Run};
+pub use indexing::{Progress, READER, Report, Run};
 pub use judgement::{Conflict, ConflictKind, Context, ContextItem, Provenance, Reply, Verified};
 pub use knowledge::{Knowledge, Places, Status};
 pub use library::{Document, Hop, Paragraph};

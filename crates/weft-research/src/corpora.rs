@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use weft_knowledge::embed::{self, EmbedError, Embedder, Encoder, Installed, Which};
-use weft_knowledge::{Knowledge, KnowledgeError, Places, Progress, Report, Run};
+use weft_knowledge::{Knowledge, KnowledgeError, Places, Progress, READER, Report, Run};
 
 use crate::book::{Book, Tier};
 use crate::papers::Papers;
@@ -288,8 +288,8 @@ impl Corpora {
     }
 
     fn stamp(&self, corpus: &Corpus) -> Result<String, CorpusError> {
-        let model = self.model().map_or("no model", Which::wheel);
-        Ok(format!("{} {model}", stamp::of(corpus)?))
+        let model = self.model().map_or("no model", Which::name);
+        Ok(format!("{} {READER} {model}", stamp::of(corpus)?))
     }
 
     fn index(&self, corpus: &Corpus, tell: &mut dyn FnMut(Progress)) -> Result<Vec<Report>, CorpusError> {

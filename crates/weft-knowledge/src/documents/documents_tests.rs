@@ -73,6 +73,11 @@ fn a_line_that_stands_alone_at_the_beginning_is_the_title() {
     let text = format!("{title}\n\nThey eat fish, frogs and\nwhat else there is.\n");
     assert_eq!(context("a.txt", Language::Text, &text), title);
     assert_eq!(context("a.md", Language::Markdown, &text), title);
+    // A sentence can still be cited, and found once as what it says.
+    let said = parsed("a.md", Language::Markdown, &text);
+    assert!(said.nodes.iter().any(|node| node.kind == Kind::Paragraph && node.first == 1), "{:?}", said.nodes);
+    let named = parsed("a.md", Language::Markdown, "On herons\n\nThey eat fish.\n");
+    assert!(!named.nodes.iter().any(|node| node.kind == Kind::Paragraph && node.first == 1), "{:?}", named.nodes);
     for other in [
         "They eat fish,\nfrogs and more.\n\nIn winter too.\n",
         "- fish\n- frogs\n\nIn winter too.\n",

@@ -57,14 +57,15 @@ pub(crate) fn parse(path: &str, language: Language, bytes: Vec<u8>) -> Result<Pa
     };
     // A line that begins a page of a PDF stands there for its layout.
     if language != Language::Pdf {
-        entitle(&mut blocks);
+        blocks = entitle(blocks);
     }
     Ok(Parsed { cut, ..build(path, language, &blocks) })
 }
 
 /// A text without headings that begins with a line standing by itself is called by it. An empty line must
-/// follow: of a list, the first is no title.
-fn entitle(blocks: &mut [Block]) {
+/// follow: of a list, the first is no title. A whole sentence says something besides: it stays a paragraph too,
+/// so that it can be cited.
+fn entitle(mut blocks: Vec<Block>) -> Vec<Block> {
     let has_headings = blocks.iter().any(|block| matches!(block.shape, Shape::Heading(_)));
     let next = blocks.get(1).map_or(0, |block| block.first);
     let stands_alone = |block: &&mut Block| {
@@ -74,9 +75,14 @@ fn entitle(blocks: &mut [Block]) {
             && block.text.len() <= LONGEST_HEADING
             && references::number_at(&block.text).is_none()
     };
-    if let Some(title) = blocks.first_mut().filter(|block| !has_headings && stands_alone(block)) {
+    let Some(title) = blocks.first_mut().filter(|block| !has_headings && stands_alone(block)) else { return blocks };
+    if title.text.trim_end().ends_with(['.', '!', '?', ';', ':']) {
+        let heading = Block { shape: Shape::Heading(1), ..title.clone() };
+        blocks.insert(0, heading);
+    } else {
         title.shape = Shape::Heading(1);
     }
+    blocks
 }
 
 fn text_of(bytes: Vec<u8>) -> String {

@@ -22,7 +22,7 @@ const WINDOW: usize = 128;
 const MOST_TOKENS: usize = (WINDOW - 2) * MOST_PARTS + 2;
 const LAYERS: usize = 6;
 /// Its end says that its vectors are of parts.
-const NAME: &str = "all-minilm-l6-v2-parts";
+pub(crate) const NAME: &str = "all-minilm-l6-v2-parts";
 
 pub struct Shape {
     pub width: usize,

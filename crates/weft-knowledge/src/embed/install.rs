@@ -67,6 +67,14 @@ impl Which {
             Self::Encoder => ENCODER_WHEEL,
         }
     }
+
+    /// What its vectors are kept under: another name when it makes other ones.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Static => super::static_model::NAME,
+            Self::Encoder => super::encoder::NAME,
+        }
+    }
 }
 
 /// The model in use, if one is installed.

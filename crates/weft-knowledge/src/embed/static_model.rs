@@ -11,6 +11,7 @@ use super::install::{TABLES, WEIGHTS};
 use super::{EmbedError, Embedder, normalise};
 use crate::vector::map_whole;
 
+pub(crate) const NAME: &str = "wordllama-l2-supercat-256";
 const DIMENSION: usize = 256;
 const TOKENS: usize = 32_000;
 /// A batch with more text than this is divided among threads.
@@ -70,7 +71,7 @@ impl StaticModel {
 
 impl Embedder for StaticModel {
     fn name(&self) -> &str {
-        "wordllama-l2-supercat-256"
+        NAME
     }
 
     fn dimension(&self) -> usize {
