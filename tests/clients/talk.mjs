@@ -9,7 +9,7 @@ const [base, token] = process.argv.slice(2);
 async function openai() {
   const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: token, maxRetries: 0 });
   const models = await client.models.list();
-  assert.deepEqual(models.data.map((model) => model.id), ["weft"]);
+  assert.deepEqual(models.data.map((model) => model.id), ["weft", "planner", "reviewer"]);
   const messages = [{ role: "user", content: "hello" }];
   const answer = await client.chat.completions.create({ model: "weft", messages });
   assert.equal(answer.choices[0].message.content, "You said hello.");
