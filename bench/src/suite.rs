@@ -69,9 +69,8 @@ fn absolute(text: &str) -> std::io::Result<PathBuf> {
 
 /// A part that cannot be measured is told of, and the others are measured all the same.
 pub fn run(options: &Options) -> anyhow::Result<()> {
-    // Beside the binaries, so that it is on the disk that is measured and not in memory.
     let beside = options.weft.parent().context("the program has no folder")?;
-    let work = tempfile::Builder::new().prefix("bench-").tempdir_in(beside)?;
+    let work = tempfile::Builder::new().prefix("bench-").tempdir_in(apart(beside)?)?;
     let bench = Bench { script: &options.script, work: work.path() };
     let mut report = Report::default();
     report::say(report::HEAD.trim_end())?;
@@ -88,6 +87,19 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     }
     ensure!(report.failed().is_empty(), "{} parts could not be measured", report.failed().len());
     Ok(())
+}
+
+/// Beside the binaries, so that it is on a disk and not in memory. In a repository the programs would read
+/// its instructions and guard its settings, which is not what is measured; then in the person's cache.
+fn apart(beside: &Path) -> anyhow::Result<PathBuf> {
+    if !beside.ancestors().any(|folder| folder.join(".git").exists()) {
+        return Ok(beside.to_owned());
+    }
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    let folder = cache.or_else(home).context("set HOME or XDG_CACHE_HOME: the benchmarks need a folder")?.join("weft-bench");
+    std::fs::create_dir_all(&folder)?;
+    Ok(folder)
 }
 
 fn measure(part: Part, options: &Options, bench: &Bench<'_>, report: &mut Report) -> anyhow::Result<()> {
