@@ -1,19 +1,14 @@
 //! The engine: where sessions are started, found, watched and woken.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::Arc;
 
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::oneshot;
 use weft_core::event::{Delivery, Origin, SessionStarted, Shorthand, TitleSet};
-use weft_core::{
-    Cost, Event, Input, InputId, Limits, Mode, ModelName, Recorded, SessionId, State, Timestamp, UserPart,
-};
+use weft_core::{Cost, Input, InputId, Limits, Mode, ModelName, SessionId, State, UserPart};
 use weft_model::{Catalog, Gate};
 use weft_store::audit::Audit;
-use weft_store::{Owner, Store, StoreError};
+use weft_store::{Store, StoreError};
 use weft_tool::jobs::News;
 use weft_tool::shadow::{self, Shadow, Shadows};
 use weft_tool::{Guard, GuardConfig, Sandbox, Toolbox};
@@ -23,7 +18,7 @@ use crate::audit::AuditWitness;
 use crate::batch::of_jobs;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::driver::{Command, Driver};
+use crate::driver::Command;
 use crate::error::EngineError;
 use crate::flow::{Functions, Packed};
 use crate::hooks::{HookPoint, Hooks};
@@ -33,13 +28,14 @@ use crate::mail::Mail;
 use crate::models::Models;
 use crate::paths::Home;
 use crate::permissions::Permissions;
+use crate::present::Present;
 use crate::renew::Renewed;
 use crate::resident::Start;
 use crate::setup::{self, NewSession, Setup};
 use crate::skills::SkillTool;
 use crate::trouble::Troubles;
 use crate::validate::Validate;
-use crate::watch::{Live, Piece, Watch, Window};
+use crate::watch::Watch;
 
 const BACKUP_EVERY_MS: u64 = 24 * 3_600_000;
 /// A database that is hardly begun has its first backup when it has grown to this.
@@ -78,57 +74,9 @@ pub(crate) struct Shared {
     /// What the files of workspaces were. A database elsewhere has none.
     pub shadows: Option<Shadows>,
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
-    slots: Mutex<HashMap<SessionId, Slot>>,
-    timers: Mutex<Timers>,
-    timer_changed: Arc<Notify>,
-    start: Start,
-}
-
-/// A session that is in memory, or watched, or not yet begun.
-#[derive(Default)]
-struct Slot {
-    inbox: Option<mpsc::UnboundedSender<Command>>,
-    /// What those who look on see.
-    window: Window,
-    seed: Option<Seed>,
-    /// What the session starts with that a driver is about to put on disk.
-    starting: Option<SessionStarted>,
-    /// The last event that a driver here has written or is about to.
-    ours: u64,
-    /// A driver here holds the session, so that nobody else can write.
-    at_work: bool,
-    /// A task looks out for what other processes write.
-    followed: bool,
-}
-
-impl Slot {
-    /// What the session starts with, for as long as it is not on disk.
-    fn unbegun(&self) -> Option<&SessionStarted> {
-        self.seed.as_ref().map(|seed| &seed.started).or(self.starting.as_ref())
-    }
-}
-
-/// A session that nobody has said anything in. It is not on disk.
-#[derive(Clone)]
-struct Seed {
-    started: SessionStarted,
-    title: bool,
-}
-
-/// Whether to look out for what other processes write.
-enum Lookout {
-    /// Nobody looks on any more.
-    Over,
-    AtWork,
-    Still {
-        shown: u64,
-    },
-}
-
-#[derive(Default)]
-struct Timers {
-    due: BinaryHeap<Reverse<(Timestamp, SessionId)>>,
-    running: bool,
+    /// The sessions in memory, and those that sleep.
+    pub present: Present,
+    pub start: Start,
 }
 
 impl Engine {
@@ -191,9 +139,7 @@ impl Engine {
             shadows,
             troubles: Troubles::default(),
             random: setup.random,
-            slots: Mutex::default(),
-            timers: Mutex::default(),
-            timer_changed: Arc::default(),
+            present: Present::default(),
             start: Start::default(),
         });
         Ok(Self { shared, notice })
@@ -259,7 +205,7 @@ impl Engine {
 
     /// How many sessions this engine has in memory.
     pub fn in_memory(&self) -> usize {
-        self.shared.slots().values().filter(|slot| slot.inbox.is_some()).count()
+        self.shared.present.with_driver()
     }
 
     /// The model a new session uses when nobody names one.
@@ -293,21 +239,18 @@ impl Engine {
             labels: Default::default(),
         };
         let session = shared.draw(SessionId::from_random);
-        shared.slots().entry(session).or_default().seed = Some(Seed { started, title: new.title });
+        shared.present.seed(session, started, new.title);
         Ok(session)
     }
 
     /// What a session that nobody has said anything in yet will start with.
     pub fn unbegun(&self, session: SessionId) -> Option<SessionStarted> {
-        self.shared.slots().get(&session).and_then(Slot::unbegun).cloned()
+        self.shared.present.unbegun(session)
     }
 
     /// Forgets a session that nobody has said anything in.
     pub fn forget_unbegun(&self, session: SessionId) {
-        let mut slots = self.shared.slots();
-        if slots.get(&session).is_some_and(|slot| slot.seed.is_some() && slot.inbox.is_none()) {
-            slots.remove(&session);
-        }
+        self.shared.present.forget_unbegun(session);
     }
 
     /// Says something in a session, unless there is a secret in it. Durable when this returns.
@@ -416,8 +359,7 @@ impl Engine {
     }
 
     pub async fn set_mode(&self, session: SessionId, mode: Mode) -> Result<(), EngineError> {
-        if let Some(seed) = self.shared.slots().get_mut(&session).and_then(|slot| slot.seed.as_mut()) {
-            seed.started.mode = mode;
+        if self.shared.present.change_seed(session, |started| started.mode = mode) {
             return Ok(());
         }
         self.send(session, Input::SetMode(mode)).await
@@ -427,8 +369,7 @@ impl Engine {
     pub async fn set_model(&self, session: SessionId, model: ModelName) -> Result<(), EngineError> {
         self.shared.models.check(&model)?;
         self.shared.gate.reset(&model.provider);
-        if let Some(seed) = self.shared.slots().get_mut(&session).and_then(|slot| slot.seed.as_mut()) {
-            seed.started.model = model;
+        if self.shared.present.change_seed(session, |started| started.model = model.clone()) {
             return Ok(());
         }
         self.send(session, Input::SetModel(model)).await
@@ -441,8 +382,7 @@ impl Engine {
 
     /// Other limits for the turn that is under way and those after it.
     pub async fn set_limits(&self, session: SessionId, limits: Limits) -> Result<(), EngineError> {
-        if let Some(seed) = self.shared.slots().get_mut(&session).and_then(|slot| slot.seed.as_mut()) {
-            seed.started.limits = limits;
+        if self.shared.present.change_seed(session, |started| started.limits = limits.clone()) {
             return Ok(());
         }
         self.send(session, Input::SetLimits(limits)).await
@@ -483,12 +423,7 @@ impl Engine {
     pub fn watch(&self, session: SessionId) -> Watch {
         // What is there already, watchers read themselves. A new session is not on disk.
         let read = self.shared.store.last_seq(session).unwrap_or(0);
-        let mut slots = self.shared.slots();
-        let slot = slots.entry(session).or_default();
-        if !std::mem::replace(&mut slot.followed, true) {
-            tokio::spawn(follow(Arc::downgrade(&self.shared), session));
-        }
-        slot.window.join(read)
+        self.shared.join(session, read)
     }
 
     pub(crate) fn shadow_of(&self, workspace: &Path) -> Option<Arc<Shadow>> {
@@ -534,10 +469,6 @@ impl Engine {
 }
 
 impl Shared {
-    fn slots(&self) -> MutexGuard<'_, HashMap<SessionId, Slot>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub fn draw<T>(&self, make: fn(u64) -> T) -> T {
         make((self.random)())
     }
@@ -546,234 +477,5 @@ impl Shared {
     /// It counts as heard once it is in the log.
     pub fn news(&self, session: SessionId) -> News {
         self.guard.registry().jobs().news(session, &self.home.outputs(session))
-    }
-
-    /// Gives a command to the session's driver; gives it back if there is none.
-    fn hand_over(&self, session: SessionId, command: Command) -> Option<Command> {
-        let slots = self.slots();
-        match slots.get(&session).and_then(|slot| slot.inbox.as_ref()) {
-            Some(inbox) => inbox.send(command).err().map(|refused| refused.0),
-            None => Some(command),
-        }
-    }
-
-    /// Starts a driver from the seed or from disk.
-    fn start(self: &Arc<Self>, session: SessionId) -> Result<(), EngineError> {
-        let seed = self.slots().get(&session).and_then(|slot| slot.seed.clone());
-        let state = match &seed {
-            Some(_) => State::new(session),
-            None => {
-                if let Owner::Alive { pid } = self.store.owner(session)? {
-                    return Err(EngineError::InUse { session, pid });
-                }
-                self.store.load(session)?
-            }
-        };
-        let mut slots = self.slots();
-        let slot = slots.entry(session).or_default();
-        if slot.inbox.as_ref().is_some_and(|inbox| !inbox.is_closed()) {
-            return Ok(());
-        }
-        let (sender, inbox) = mpsc::unbounded_channel();
-        slot.inbox = Some(sender);
-        slot.seed = None;
-        slot.starting = seed.as_ref().map(|seed| seed.started.clone());
-        let title = seed.as_ref().is_some_and(|seed| seed.title);
-        let mut driver = Driver::new(Arc::clone(self), state, inbox, seed.map(|seed| seed.started), title);
-        tokio::spawn(async move { driver.run().await });
-        Ok(())
-    }
-
-    /// Lets a driver leave if nobody has sent anything and nobody looks on. Decided under the lock,
-    /// so that no command is lost.
-    pub fn leave_if_idle(
-        self: &Arc<Self>,
-        session: SessionId,
-        inbox: &mpsc::UnboundedReceiver<Command>,
-        wake_at: Option<Timestamp>,
-    ) -> bool {
-        let mut slots = self.slots();
-        let Some(slot) = slots.get_mut(&session) else { return true };
-        // Retired: the place belongs to another driver, or to none.
-        if inbox.is_closed() {
-            return inbox.is_empty();
-        }
-        if !inbox.is_empty() || slot.window.is_watched() {
-            return false;
-        }
-        slots.remove(&session);
-        drop(slots);
-        if let Some(at) = wake_at {
-            self.wake_later(session, at);
-        }
-        true
-    }
-
-    /// Retires the driver: it does what it has been sent, and ends. Watchers stay. A session that
-    /// did not get onto the disk can be begun again.
-    pub fn retire(&self, session: SessionId, unborn: Option<(SessionStarted, bool)>) {
-        if let Some(slot) = self.slots().get_mut(&session) {
-            slot.inbox = None;
-            slot.at_work = false;
-            slot.starting = None;
-            slot.seed = unborn.map(|(started, title)| Seed { started, title });
-        }
-    }
-
-    /// Shows something to everybody who looks on. A watcher that is too slow is dropped, and
-    /// notices.
-    pub fn publish(&self, session: SessionId, live: &Live) {
-        if let Some(slot) = self.slots().get_mut(&session) {
-            slot.window.show(live);
-        }
-    }
-
-    /// Shows what a driver here has committed.
-    pub fn publish_events(&self, session: SessionId, first: u64, at: Timestamp, events: &[Event]) {
-        if let Some(slot) = self.slots().get_mut(&session) {
-            slot.starting = None;
-            slot.window.committed(session, first, at, events);
-        }
-    }
-
-    /// Shows a piece of an answer or of a tool's output, and keeps it for who joins later.
-    pub fn stream(&self, session: SessionId, piece: Piece<'_>) {
-        self.start.give_back();
-        if let Some(slot) = self.slots().get_mut(&session) {
-            slot.window.stream(piece);
-        }
-    }
-
-    /// Tells whoever looks on of what did not work and did not matter.
-    pub fn tell_of(&self, session: SessionId, troubles: &[String]) {
-        for trouble in troubles {
-            self.publish(session, &Live::Notice(trouble.as_str().into()));
-        }
-    }
-
-    fn lookout(&self, session: SessionId) -> Lookout {
-        let mut slots = self.slots();
-        let Some(slot) = slots.get_mut(&session) else { return Lookout::Over };
-        if !slot.window.is_watched() {
-            slot.followed = false;
-            return Lookout::Over;
-        }
-        if slot.at_work { Lookout::AtWork } else { Lookout::Still { shown: slot.window.shown.max(slot.ours) } }
-    }
-
-    /// A driver here is about to write up to this event, and to show it.
-    pub fn announce(&self, session: SessionId, seq: u64, at_work: bool) {
-        if let Some(slot) = self.slots().get_mut(&session) {
-            slot.ours = seq;
-            slot.at_work = at_work;
-        }
-    }
-
-    /// Whether somebody else wrote this, and watchers have not seen it.
-    fn is_foreign(&self, recorded: &Recorded) -> bool {
-        self.slots().get(&recorded.session).is_some_and(|slot| recorded.seq > slot.window.shown.max(slot.ours))
-    }
-
-    /// Remembers to wake a session that has left memory.
-    fn wake_later(self: &Arc<Self>, session: SessionId, at: Timestamp) {
-        let mut timers = self.timers.lock().unwrap_or_else(PoisonError::into_inner);
-        timers.due.push(Reverse((at, session)));
-        self.timer_changed.notify_one();
-        if !timers.running {
-            timers.running = true;
-            tokio::spawn(ring(Arc::downgrade(self), Arc::clone(&self.timer_changed), self.clock));
-        }
-    }
-
-    fn next_timer(&self) -> Option<(Timestamp, SessionId)> {
-        let timers = self.timers.lock().unwrap_or_else(PoisonError::into_inner);
-        timers.due.peek().map(|Reverse(next)| *next)
-    }
-
-    async fn wake(self: &Arc<Self>, session: SessionId, at: Timestamp) {
-        {
-            let mut timers = self.timers.lock().unwrap_or_else(PoisonError::into_inner);
-            if timers.due.peek() == Some(&Reverse((at, session))) {
-                timers.due.pop();
-            }
-        }
-        let engine = Engine { shared: Arc::clone(self), notice: None };
-        // Somebody else may have it by now; then there is nothing to wake. But where the disk refused,
-        // it would sleep for ever without another try.
-        let woken = engine.send(session, Input::Wake).await;
-        if let Err(EngineError::Stopped(_) | EngineError::Store(StoreError::Full | StoreError::Locked)) = woken {
-            self.wake_later(session, self.clock.now().plus_millis(WAKE_AGAIN_MS));
-        }
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        self.timer_changed.notify_one();
-    }
-}
-
-/// Wakes sessions when their time has come, for as long as there is an engine. Keeps none alive.
-async fn ring(engine: Weak<Shared>, changed: Arc<Notify>, clock: Clock) {
-    while let Some(next) = engine.upgrade().map(|shared| shared.next_timer()) {
-        let Some((at, session)) = next else {
-            changed.notified().await;
-            continue;
-        };
-        tokio::select! {
-            biased;
-            () = clock.sleep_until(at) => {
-                let Some(shared) = engine.upgrade() else { return };
-                shared.wake(session, at).await;
-            }
-            () = changed.notified() => {}
-        }
-    }
-}
-
-/// How long a session sleeps on when it could not be woken.
-const WAKE_AGAIN_MS: u64 = 30_000;
-
-/// How often a watched session that lies still is looked at for what other processes write.
-const LOOK_OUT_EVERY: Duration = Duration::from_secs(1);
-
-/// Shows watchers what other processes write, and goes on with a turn that one of them answered for.
-/// Costs nothing while a driver here is at work, for then nobody else can be. Ends when nobody looks
-/// on any more.
-async fn follow(engine: Weak<Shared>, session: SessionId) {
-    let mut from = None;
-    loop {
-        tokio::time::sleep(LOOK_OUT_EVERY).await;
-        let Some(shared) = engine.upgrade() else { return };
-        let shown = match shared.lookout(session) {
-            Lookout::Over => return,
-            Lookout::AtWork => continue,
-            Lookout::Still { shown } => shown,
-        };
-        // What was there before, watchers read themselves.
-        let there = || if shown > 0 { shown } else { shared.store.last_seq(session).unwrap_or(0) };
-        let start = from.unwrap_or_else(there).max(shown);
-        let mut tail = shared.store.tail(session, start);
-        from = Some(start);
-        drop(shared);
-        // Nothing for a while: look whether anybody is still there. An error: the session is not on
-        // disk yet, or not any more.
-        while let Ok(Ok(events)) = tokio::time::timeout(LOOK_OUT_EVERY, tail.next()).await {
-            let Some(shared) = engine.upgrade() else { return };
-            from = events.last().map(|last| last.seq).or(from);
-            let foreign: Vec<Recorded> = events.into_iter().filter(|recorded| shared.is_foreign(recorded)).collect();
-            if !foreign.is_empty() {
-                // What a driver here knows is out of date.
-                shared.retire(session, None);
-            }
-            let answered = foreign.iter().any(|recorded| matches!(recorded.event, Event::AskAnswered(_)));
-            for recorded in foreign {
-                shared.publish(session, &Live::Event(Arc::new(recorded)));
-            }
-            if answered && matches!(shared.store.owner(session), Ok(Owner::Nobody)) {
-                // Somebody else may be quicker; then it is in good hands.
-                let _ = Engine { shared, notice: None }.carry_on(session).await;
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The engine: makes happen what the machines of `weft-core` decide.
 //!
 //! [`driver`] is the loop: commit events, then perform effects, then feed the results back.
-//! [`engine`] starts and finds drivers. It reaches models only through the gate, effects only
+//! [`engine`] starts and finds drivers, [`present`] holds those in memory. It reaches models only through the gate, effects only
 //! through the guard and state only through the log, and knows nothing of terminals or HTTP.
 
 pub mod agent;
@@ -32,6 +32,7 @@ pub mod own;
 pub mod paths;
 pub mod permissions;
 mod preamble;
+mod present;
 mod prompt;
 mod prompt_check;
 mod renew;

@@ -6,7 +6,8 @@ use tokio_util::sync::CancellationToken;
 use weft_core::flow::Work;
 use weft_core::{Failure, FailureKind};
 
-use super::{Driver, NO_MODEL, call_failed};
+use super::Driver;
+use super::acting::{NO_MODEL, call_failed};
 use crate::models::Chosen;
 use crate::staging;
 
