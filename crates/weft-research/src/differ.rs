@@ -18,6 +18,13 @@ const LEAST_SHARE: f32 = 0.4;
 /// Words of the question that both sentences must have.
 const LEAST_SHARED: usize = 2;
 const DUTIES: [&str; 4] = ["shall", "must", "should", "may"];
+/// Words that begin a clause within a sentence.
+const CLAUSES: [&str; 12] =
+    ["who", "whoever", "whose", "which", "what", "that", "where", "when", "whether", "if", "before", "after"];
+/// "The head of the internal audit department" has seven.
+const LONGEST_SUBJECT: usize = 8;
+/// "shall not also be told" says it with its fourth word.
+const VERB_WITHIN: usize = 4;
 
 /// Pairs of sentences, in the shape of the checks of `weft_knowledge::verify`.
 pub fn differences(book: &Book, question: &str, cited: &[&Paragraph], near: &[&Paragraph]) -> Vec<Value> {
@@ -127,11 +134,18 @@ struct Duty {
     does: String,
 }
 
+/// Only of a sentence whose main clause says it: a longer beginning, or one with a clause of its own ("the
+/// agreement says who may see it"), names somebody else, and what comes later is done by somebody else.
 fn duty(sentence: &str) -> Option<Duty> {
     let words: Vec<&str> = sentence.split_whitespace().collect();
     let at = words.iter().position(|word| DUTIES.contains(&word.to_lowercase().as_str()))?;
-    let who: HashSet<String> = stems(&words.get(..at)?.join(" ")).into_iter().collect();
-    let does = words.get(at + 1..)?.iter().find_map(|word| stems(word).pop())?;
+    let subject = words.get(..at)?;
+    let has_clause = |word: &&str| word.ends_with([',', ';', ':']) || CLAUSES.contains(&word.to_lowercase().as_str());
+    if subject.len() > LONGEST_SUBJECT || subject.iter().any(has_clause) {
+        return None;
+    }
+    let who: HashSet<String> = stems(&subject.join(" ")).into_iter().collect();
+    let does = words.iter().skip(at + 1).take(VERB_WITHIN).find_map(|word| stems(word).pop())?;
     (!who.is_empty()).then_some(Duty { who, does })
 }
 

@@ -228,7 +228,7 @@ fn shared_words(question: &str, text: &str) -> String {
         }
     }
     if shared.is_empty() {
-        return "*It has none of the question's words and is near in meaning.*".to_owned();
+        return "*It has none of the question's words; in meaning it is among the nearest.*".to_owned();
     }
     format!("*Has of the question: {}.*", inert::line(&shared.join(", ")))
 }
