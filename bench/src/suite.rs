@@ -97,7 +97,8 @@ fn apart(beside: &Path) -> anyhow::Result<PathBuf> {
     }
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-    let folder = cache.or_else(home).context("set HOME or XDG_CACHE_HOME: the benchmarks need a folder")?.join("weft-bench");
+    let folder =
+        cache.or_else(home).context("set HOME or XDG_CACHE_HOME: the benchmarks need a folder")?.join("weft-bench");
     std::fs::create_dir_all(&folder)?;
     Ok(folder)
 }
