@@ -12,6 +12,7 @@ use crate::named;
 use crate::proxy::Domain;
 use crate::reserved::Reserved;
 use crate::shut;
+use crate::trail::{Trail, Trails};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,7 +20,7 @@ pub struct Policy {
     /// Folders in which files may be changed.
     #[serde(with = "named::many")]
     pub writable: Vec<PathBuf>,
-    /// Files and folders inside writable ones that stay as they are.
+    /// Files and folders inside writable ones that stay as they are, and links that lead to such.
     #[serde(with = "named::many")]
     pub protected: Vec<PathBuf>,
     /// What must not come into being inside writable folders, since git or Weft would heed it. For as
@@ -123,6 +124,13 @@ pub enum PolicyError {
         .folder.display(), .most
     )]
     TooManyFolders { folder: PathBuf, most: usize },
+    #[error(
+        "`{}` is too long for git's settings, or one too many of them, so nobody knows what commands must leave alone. \
+         Shorten it, or take out the `include` that leads to it", .0.display()
+    )]
+    TooManySettings(PathBuf),
+    #[error("which repositories are in the workspace could not be kept in `{}`: {why}", .file.display())]
+    Unkept { file: PathBuf, why: String },
 }
 
 impl Policy {
@@ -151,6 +159,9 @@ impl Policy {
                 *path = folder;
             }
         }
+        let mut trails = Trails::default();
+        let trails = std::mem::take(&mut self.protected).into_iter().map(|path| trails.of(&path));
+        self.protected = trails.flat_map(|Trail { links, end }| links.into_iter().chain([end])).collect();
         let lists = [&mut self.unreadable, &mut self.unborn, &mut self.readable, &mut self.protected, &mut self.quiet];
         for list in lists.into_iter().chain([&mut self.writable]) {
             list.sort();

@@ -1,13 +1,13 @@
 //! The policy that the product runs commands under: the workspace and a private temporary folder
 //! can be written, secrets cannot be read, and what would run code later stays as it is.
 
-use std::collections::VecDeque;
-use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use crate::plain::small_text;
+use crate::git_settings::Settings;
 use crate::policy::{Limits, Network, Policy};
+use crate::repository::{GitFolder, as_hooks, is_vacant, leads_to, settings_in};
 use crate::reserved::Reserved;
+use crate::trail::{Trail, trail};
 use crate::{PolicyError, shut};
 
 /// Folders with keys, passwords and cookies, from the person's home.
@@ -120,17 +120,11 @@ const GIT_FILES: [(&str, &str); 3] = [("config", REMARK), ("config.worktree", RE
 const REMARK: &str = "# Stands here while a command runs in Weft's sandbox.\n";
 /// What in the folder of a linked worktree says where the rest is.
 const GIT_WORKTREE: [&str; 2] = ["commondir", "gitdir"];
+/// The submodules of a linked worktree.
+const GIT_MODULES: &str = "modules";
 
 /// So many nested repositories can be committed to; of the others nothing in `.git` can be changed.
 const MOST_NESTED: usize = 8;
-/// How many folders are looked at for them.
-const MOST_LOOKED_AT: usize = 100_000;
-/// Folders full of what was built or fetched, whose repositories nobody works in.
-const NOT_LOOKED_AT: [&str; 6] = ["node_modules", "target", "build", "dist", "__pycache__", "venv"];
-/// More is not git's.
-const LONGEST_SETTINGS: u64 = 1 << 20;
-/// More than any path that git writes down.
-const LONGEST_LINK: u64 = 16 * 1024;
 
 /// Where things are for one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,33 +152,28 @@ impl Places {
     /// An error: something of git's cannot be looked at, so that nobody knows what to hold.
     pub fn policy(&self, network: Network, limits: Limits) -> Result<Policy, PolicyError> {
         let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-        let mut writable = vec![real(&self.workspace)];
-        writable.extend(self.also_writable.iter().filter(|path| path.is_dir()).map(real));
-        let mut kept = Kept::default();
-        for folder in writable.clone() {
-            if shut::is_shut(&folder) {
-                return Err(PolicyError::Shut(folder));
+        let mut roots = vec![real(&self.workspace)];
+        roots.extend(self.also_writable.iter().filter(|path| path.is_dir()).map(real));
+        let home = self.user_home.as_deref();
+        let person = Settings::of_person(home)?;
+        let mut kept = Kept {
+            writable: roots.clone(),
+            roots: roots.clone(),
+            home,
+            person: &person,
+            protected: Vec::new(),
+            reserved: Vec::new(),
+            quiet: Vec::new(),
+            heeded: Vec::new(),
+        };
+        for folder in &roots {
+            if shut::is_shut(folder) {
+                return Err(PolicyError::Shut(folder.clone()));
             }
             kept.protected.extend(STARTUP.iter().map(|name| folder.join(name)));
             let vacant = RESERVED.iter().map(|name| folder.join(name)).filter(|path| is_vacant(path));
             kept.reserved.extend(vacant.map(Reserved::folder));
-            match GitFolder::of(&folder) {
-                GitFolder::None => {}
-                GitFolder::Own(git) => {
-                    open_to_a_look(&git)?;
-                    kept.keep_git(git, &folder);
-                }
-                GitFolder::Foreign(link) => kept.protected.push(link),
-                GitFolder::Linked { link, common, own } => {
-                    open_to_a_look(&common)?;
-                    kept.protected.push(link);
-                    kept.keep_git(common.clone(), &folder);
-                    kept.protected.extend(GIT_WORKTREE.iter().map(|name| own.join(name)));
-                    kept.keep_file(own.join("config.worktree"), REMARK);
-                    kept.quiet.push(own.clone());
-                    writable.extend([common, own]);
-                }
-            }
+            kept.keep_repository(folder, true)?;
         }
         for (number, folder) in self.nested.iter().enumerate() {
             if let Some(shut) = shut::by_itself(folder).or_else(|| shut::is_shut(folder).then(|| folder.clone())) {
@@ -192,17 +181,30 @@ impl Places {
                 kept.protected.push(shut);
                 continue;
             }
-            match GitFolder::of(folder) {
-                GitFolder::None => {}
-                GitFolder::Own(git) if open_to_a_look(&git).is_err() => kept.protected.push(folder.clone()),
-                GitFolder::Own(git) if number < MOST_NESTED => kept.keep_git(git, folder),
-                GitFolder::Own(link) | GitFolder::Foreign(link) | GitFolder::Linked { link, .. } => {
-                    kept.protected.push(link);
-                }
+            if number >= MOST_NESTED {
+                kept.keep_whole(folder);
+                continue;
+            }
+            let mut with_it = kept.clone();
+            match with_it.keep_repository(folder, false) {
+                Ok(()) => kept = with_it,
+                Err(_) => kept.protected.push(folder.clone()),
             }
         }
-        kept.protected.extend(self.also_protected.iter().flat_map(|path| within(&real(path), &writable)));
-        let Kept { protected, reserved, quiet } = kept;
+        kept.heeded.extend(person.files.iter().cloned());
+        // People keep what is at home in a repository, and link it there.
+        kept.heeded.extend(self.user_home.iter().flat_map(|home| {
+            STARTUP
+                .iter()
+                .map(|name| trail(&home.join(name)))
+                .flat_map(|Trail { links, end }| links.into_iter().chain([end]))
+        }));
+        let Kept { mut protected, reserved, quiet, writable, heeded, .. } = kept;
+        let also = self.also_protected.iter().map(real).flat_map(|path| within(&path, &writable));
+        protected.extend(also);
+        protected.extend(
+            heeded.into_iter().filter(|path| writable.iter().any(|root| root != path && path.starts_with(root))),
+        );
         let home = |names: &'static [&'static str]| {
             self.user_home.iter().flat_map(move |home| names.iter().map(move |name| home.join(name)))
         };
@@ -240,24 +242,91 @@ fn within(place: &Path, writable: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// What stays as it is in writable folders.
-#[derive(Default)]
-struct Kept {
+#[derive(Clone)]
+struct Kept<'a> {
+    /// Where commands work.
+    roots: Vec<PathBuf>,
+    home: Option<&'a Path>,
+    person: &'a Settings,
+    writable: Vec<PathBuf>,
     protected: Vec<PathBuf>,
     reserved: Vec<Reserved>,
     quiet: Vec<PathBuf>,
+    /// What git reads as settings or runs, wherever it is.
+    heeded: Vec<PathBuf>,
 }
 
-impl Kept {
+impl Kept<'_> {
+    /// What of a folder's repository, if it has one, runs commands or names others. `for_it`: the work is in
+    /// that folder, so its commits may go elsewhere.
+    fn keep_repository(&mut self, folder: &Path, for_it: bool) -> Result<(), PolicyError> {
+        let kind = GitFolder::of(folder);
+        match &kind {
+            GitFolder::None | GitFolder::Own(_) => {
+                for git in kind.stores(folder) {
+                    self.keep_git(&git, folder, &[])?;
+                }
+            }
+            GitFolder::Foreign(link) => {
+                self.protected.push(link.clone());
+                // What it leads to may lie where commands work, as in a folder of worktrees.
+                match leads_to(folder, link).filter(|git| self.is_within(git)) {
+                    Some(git) if git.join("HEAD").exists() => self.keep_git(&git, folder, &[])?,
+                    Some(git) => self.protected.push(git),
+                    None => {}
+                }
+            }
+            GitFolder::Linked { link, common, own } => {
+                self.protected.push(link.clone());
+                if for_it || self.is_within(own) {
+                    self.keep_git(common, folder, &[own.join("config.worktree")])?;
+                    self.protected.extend(GIT_WORKTREE.iter().map(|name| own.join(name)));
+                    self.keep_file(own.join("config.worktree"), REMARK);
+                    self.keep(Reserved::folder(own.join(GIT_MODULES)));
+                    self.quiet.push(own.clone());
+                    self.writable.extend(for_it.then(|| common.clone()).into_iter().chain([own.clone()]));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Of a repository inside nothing that is git's can be changed.
+    fn keep_whole(&mut self, folder: &Path) {
+        let kind = GitFolder::of(folder);
+        let mut stores = kind.stores(folder);
+        stores.retain(|git| self.is_within(git));
+        self.protected.append(&mut stores);
+        match kind {
+            GitFolder::None | GitFolder::Own(_) => {}
+            GitFolder::Foreign(link) | GitFolder::Linked { link, .. } => self.protected.push(link),
+        }
+    }
+
+    fn is_within(&self, path: &Path) -> bool {
+        self.roots.iter().any(|root| path.starts_with(root))
+    }
+
     /// What in a git folder, whose working files are in `folder`, runs commands or names others.
-    fn keep_git(&mut self, git: PathBuf, folder: &Path) {
-        for name in GIT_FOLDERS {
-            self.keep(Reserved::folder(git.join(name)));
+    fn keep_git(&mut self, git: &Path, folder: &Path, also: &[PathBuf]) -> Result<(), PolicyError> {
+        open_to_a_look(git)?;
+        // As those of submodules are, with all that they hold.
+        let is_held = self.protected.iter().any(|held| git != held && git.starts_with(held));
+        if !is_held {
+            for name in GIT_FOLDERS {
+                self.keep(Reserved::folder(git.join(name)));
+            }
+            for (name, stand_in) in GIT_FILES {
+                self.keep_file(git.join(name), stand_in);
+            }
+            self.quiet.push(git.to_owned());
         }
-        for (name, stand_in) in GIT_FILES {
-            self.keep_file(git.join(name), stand_in);
-        }
-        self.protected.extend(hooks_elsewhere(&git, folder));
-        self.quiet.push(git);
+        let settings = Settings::of(settings_in(git).into_iter().chain(also.iter().cloned()), self.home)?;
+        let hooks = settings.hooks_in(folder).chain(self.person.hooks_in(folder));
+        let hooks = hooks.flat_map(|place| as_hooks(place.clone(), self.roots.contains(&place)));
+        self.heeded.extend(hooks);
+        self.heeded.extend(settings.files);
+        Ok(())
     }
 
     fn keep_file(&mut self, path: PathBuf, stand_in: &str) {
@@ -270,140 +339,6 @@ impl Kept {
             self.reserved.push(thing);
         }
     }
-}
-
-/// Where git finds hooks by a repository's own settings, if that is among its files, there or not.
-fn hooks_elsewhere(git: &Path, folder: &Path) -> Option<PathBuf> {
-    let text = read_settings(&git.join("config"))?;
-    let value = text.lines().rev().find_map(|line| {
-        let (name, value) = line.trim().split_once('=')?;
-        name.trim().eq_ignore_ascii_case("hookspath").then(|| value.trim().trim_matches('"').to_owned())
-    })?;
-    let named = folder.join(value);
-    let climbs = named.components().any(|part| part == Component::ParentDir);
-    let path = named.canonicalize().ok().or_else(|| (!climbs).then_some(named))?;
-    (path.starts_with(folder) && path != folder).then_some(path)
-}
-
-/// A file of git's own, or of a person's for git.
-fn read_settings(path: &Path) -> Option<String> {
-    fs::symlink_metadata(path).ok().filter(|found| found.is_file())?;
-    small_text(path, LONGEST_SETTINGS)
-}
-
-/// Folders in a workspace that are repositories of their own: those that it names as submodules, and
-/// what a look two folders deep finds, and folders there that nobody can look into. A large tree is not
-/// walked; where there are too many folders even so that is said, since one that was left out would not be
-/// held.
-pub fn nested(workspace: &Path) -> Result<Vec<PathBuf>, PolicyError> {
-    nested_among(workspace, MOST_LOOKED_AT)
-}
-
-fn nested_among(workspace: &Path, most: usize) -> Result<Vec<PathBuf>, PolicyError> {
-    let mut found = Vec::new();
-    let mut ahead: VecDeque<(PathBuf, usize)> = [(workspace.to_owned(), 0)].into();
-    let mut looked_at = 0;
-    while let Some((folder, depth)) = ahead.pop_front() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let skipped = name.as_encoded_bytes().starts_with(b".") || NOT_LOOKED_AT.iter().any(|known| name == *known);
-            if !is_folder || skipped {
-                continue;
-            }
-            looked_at += 1;
-            if looked_at > most {
-                return Err(PolicyError::TooManyFolders { folder: workspace.to_owned(), most });
-            }
-            let path = entry.path();
-            if fs::symlink_metadata(path.join(".git")).is_ok() || shut::is_shut(&path) {
-                found.push(path.clone());
-            }
-            if depth == 0 {
-                ahead.push_back((path, 1));
-            }
-        }
-    }
-    let named = read_settings(&workspace.join(".gitmodules")).unwrap_or_default();
-    let named = named.lines().filter_map(|line| line.trim().strip_prefix("path")?.trim_start().strip_prefix('='));
-    for path in named.map(|path| workspace.join(path.trim())) {
-        let shut = path.canonicalize().err().and_then(|error| shut::because(&path, &error));
-        found.extend(shut.filter(|shut| shut != workspace && shut.starts_with(workspace)));
-        let real = path.canonicalize().is_ok_and(|real| real == path && real.starts_with(workspace));
-        if real && path != workspace && fs::symlink_metadata(path.join(".git")).is_ok() {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found.dedup();
-    Ok(found)
-}
-
-/// Whether git would take a folder itself for a repository, as one without working files.
-pub fn poses_as_repository(folder: &Path) -> bool {
-    fs::symlink_metadata(folder.join("HEAD")).is_ok() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
-}
-
-/// Names the repository that a workspace belongs to, or the workspace itself. Commands in the worktrees
-/// of one repository share it, and with it what is reserved there.
-pub fn common_ground(workspace: &Path) -> PathBuf {
-    match GitFolder::of(workspace) {
-        GitFolder::Linked { common, .. } => common,
-        GitFolder::Own(git) => git,
-        GitFolder::None | GitFolder::Foreign(_) => workspace.join(".git"),
-    }
-}
-
-/// Nothing is there, or an empty folder, which may be another command's reservation.
-fn is_vacant(path: &Path) -> bool {
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none()),
-        Ok(_) => false,
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-    }
-}
-
-enum GitFolder {
-    None,
-    Own(PathBuf),
-    /// A `.git` that leads somewhere else, where nothing is allowed for its sake.
-    Foreign(PathBuf),
-    /// A linked worktree, whose commits go to the folder it has in common with others.
-    Linked {
-        link: PathBuf,
-        common: PathBuf,
-        own: PathBuf,
-    },
-}
-
-impl GitFolder {
-    fn of(folder: &Path) -> Self {
-        let git = folder.join(".git");
-        match fs::symlink_metadata(&git) {
-            Ok(_) if is_vacant(&git) => Self::None,
-            Ok(found) if found.is_dir() => Self::Own(git),
-            Ok(found) if found.is_file() => match linked(folder, &git) {
-                Some((common, own)) => Self::Linked { link: git, common, own },
-                None => Self::Foreign(git),
-            },
-            Ok(_) => Self::Foreign(git),
-            Err(_) => Self::None,
-        }
-    }
-}
-
-/// The git folders of a linked worktree. A `.git` file can name any folder, so what it names must
-/// look like git's own and point back.
-fn linked(folder: &Path, link: &Path) -> Option<(PathBuf, PathBuf)> {
-    let named = |text: String, prefix: &str| Some(PathBuf::from(text.trim().strip_prefix(prefix)?.trim()));
-    let own = folder.join(named(small_text(link, LONGEST_LINK)?, "gitdir:")?).canonicalize().ok()?;
-    let back = named(small_text(&own.join("gitdir"), LONGEST_LINK)?, "")?;
-    if own.join(back).canonicalize().ok()? != link.canonicalize().ok()? {
-        return None;
-    }
-    let common = own.join(named(small_text(&own.join("commondir"), LONGEST_LINK)?, "")?).canonicalize().ok()?;
-    let is_git = own.starts_with(common.join("worktrees")) && common.join("HEAD").is_file();
-    (is_git && common.join("objects").is_dir()).then_some((common, own))
 }
 
 #[cfg(test)]

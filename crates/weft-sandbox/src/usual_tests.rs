@@ -1,6 +1,9 @@
 #![allow(clippy::unwrap_used)]
 
+use std::fs;
+
 use super::*;
+use crate::repository::nested;
 
 fn places(root: &Path) -> Places {
     Places {
@@ -137,37 +140,6 @@ fn chmod_does_not_take_a_repository_out_of_the_policy() {
         mode(&ws.join(".config"), 0o000);
         assert!(held(".config"));
     });
-}
-
-/// One that is left out would not be held.
-#[test]
-fn a_look_for_repositories_that_is_cut_short_passes_for_none() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
-    (0..30).for_each(|number| fs::create_dir(root.join(format!("d{number}"))).unwrap());
-    fs::create_dir_all(root.join("sub/.git")).unwrap();
-    assert_eq!(nested_among(&root, 31).unwrap(), [root.join("sub")]);
-    let refused = nested_among(&root, 30).unwrap_err();
-    assert_eq!(refused, PolicyError::TooManyFolders { folder: root.clone(), most: 30 });
-    assert!(refused.to_string().contains(root.to_str().unwrap()), "{refused}");
-}
-
-#[test]
-fn repositories_in_the_workspace_are_found_without_a_walk() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
-    for repository in ["one", "group/two", "a/deep/three", "a/deep/named", "node_modules/four"] {
-        fs::create_dir_all(root.join(repository).join(".git")).unwrap();
-    }
-    std::os::unix::fs::symlink(root.join("one"), root.join("link")).unwrap();
-    let named = "[submodule \"n\"]\n\tpath = a/deep/named\n\turl = x\n[submodule \"o\"]\n\tpath = ../out\n";
-    fs::write(root.join(".gitmodules"), named).unwrap();
-    let found: Vec<PathBuf> = ["a/deep/named", "group/two", "one"].iter().map(|name| root.join(name)).collect();
-    assert_eq!(nested(&root).unwrap(), found);
-    // A list that is no file, or far too long, is none.
-    fs::remove_file(root.join(".gitmodules")).unwrap();
-    std::os::unix::fs::symlink("/dev/zero", root.join(".gitmodules")).unwrap();
-    assert_eq!(nested(&root).unwrap(), found[1..]);
 }
 
 /// What a `.git` file names may hold anything: nobody waits for a pipe there, or reads a device to its end.

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::guard::Policy;
+use crate::heeded;
 use crate::path::{self, Located};
 use crate::permission::rules::{Decision, Deed};
 use crate::permission::{Consent, Denied, Measure, Need};
@@ -49,6 +50,7 @@ fn check(
     need: fn(String) -> Need,
 ) -> Result<(), String> {
     let place = located.path.display();
+    let is_git = |path: &Path| heeded::by_git(policy.workspace, path);
     let Some(text) = located.path.to_str() else {
         // Nobody can be asked about it by name, so only what nobody has to be asked about is done. Patterns of
         // rules may fit it all the same.
@@ -61,7 +63,9 @@ fn check(
             Some((Decision::Ask, rule)) if !approved => {
                 Err(format!("Not done: the rule `ask {rule}` says to ask for `{place}`."))
             }
-            Some(_) | None if located.inside && !located.secret && !located.protected => Ok(()),
+            Some(_) | None if located.inside && !located.secret && !located.protected && !is_git(&located.path) => {
+                Ok(())
+            }
             Some(_) | None => Err(format!(
                 "`{place}` is not a name in valid UTF-8, and it lies where every file is asked for by name."
             )),
@@ -79,7 +83,10 @@ fn check(
         // A yes was given to what the person saw: the path as it was said.
         Ok(Consent::Needed { .. } | Consent::Always(_)) if approved => {
             let said = Path::new(given);
-            let hidden = located.protected && !path::is_protected(said) || located.secret && !path::is_secret(said);
+            let is_held = |found: &Path, protected: bool| protected || is_git(found);
+            let said_held = || is_held(&policy.workspace.join(said), path::is_protected(said));
+            let hidden =
+                is_held(&located.path, located.protected) && !said_held() || located.secret && !path::is_secret(said);
             if hidden { Err(format!("`{given}` leads to `{place}`. Say that path itself.")) } else { Ok(()) }
         }
         Ok(Consent::Needed { .. } | Consent::Always(_)) => {

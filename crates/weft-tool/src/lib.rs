@@ -35,6 +35,7 @@ mod diff;
 mod effect;
 mod file;
 mod handle;
+mod heeded;
 mod input;
 mod leak;
 mod patch;

@@ -18,7 +18,7 @@ use weft_sandbox::proxy::Proxy;
 pub use weft_sandbox::proxy::{Report, Verdict, Visit};
 pub use weft_sandbox::support::Held;
 use weft_sandbox::support::{Choice, Layers};
-use weft_sandbox::{Ground, Limits, Order, Places, Reserved, denial, reserved, usual};
+use weft_sandbox::{Ground, Limits, Order, Places, PolicyError, Reserved, denial, repository, reserved};
 pub use weft_sandbox::{Helper, Network, Setting, Support, dispatch};
 
 use crate::permission::rules::Rules;
@@ -332,8 +332,20 @@ impl Sandbox {
             return Ok(found.clone());
         }
         let forbidden = rules.forbidden(&writable).map_err(|error| error.to_string())?;
-        let nested = usual::nested(&workspace).map_err(|error| error.to_string())?;
+        let nested = self.nested(&writable).map_err(|error| error.to_string())?;
         Ok(Found { workspace, writable, rules, nested, forbidden })
+    }
+
+    /// Repositories inside the folders where commands work, and what was known of them before.
+    fn nested(&self, writable: &[PathBuf]) -> Result<Vec<PathBuf>, PolicyError> {
+        // Where it cannot be made nothing can be kept in it, which is said then.
+        let _ = private_folder(&self.places.temporary);
+        let within = |folder: &PathBuf| {
+            let known = self.places.temporary.join(named_by("repositories", folder));
+            repository::nested_and_known(folder, &known)
+        };
+        let found: Result<Vec<_>, _> = writable.iter().filter(|folder| folder.is_dir()).map(within).collect();
+        found.map(|found| found.concat())
     }
 
     fn order(
@@ -370,7 +382,7 @@ impl Sandbox {
         let policy = policy.resolved().map_err(|error| error.to_string())?;
         let mut order = Order::new(policy, workspace, layers);
         order.bubblewrap = self.bubblewrap().filter(|_| layers.namespaces).cloned();
-        order.lock = Some(self.places.temporary.join(lock_name(&usual::common_ground(&root))));
+        order.lock = Some(self.places.temporary.join(named_by("lock", &repository::common_ground(&root))));
         Ok(order)
     }
 
@@ -463,7 +475,7 @@ impl Sandbox {
         let own = self.places.temporary.join(session.to_string());
         if !own.is_dir() {
             sweep(&self.places.temporary);
-            DirBuilder::new().recursive(true).mode(0o700).create(&own)?;
+            private_folder(&own)?;
         }
         Ok(own)
     }
@@ -513,7 +525,7 @@ impl Fence {
         let there = |path: &&PathBuf| fs::symlink_metadata(path).is_ok();
         let is_other = |path: &&PathBuf| {
             let folder = path.parent().unwrap_or(path);
-            !path.ends_with(BARE) || usual::poses_as_repository(folder)
+            !path.ends_with(BARE) || repository::poses_as_repository(folder)
         };
         self.absent.iter().filter(there).filter(is_other).cloned().collect()
     }
@@ -574,7 +586,8 @@ impl Drop for Clearing {
 /// What of the start-up files is not there, and `HEAD` where a folder is no repository by itself.
 fn absent(policy: &weft_sandbox::Policy) -> Vec<PathBuf> {
     let reserved = |path: &Path| policy.reserved.iter().any(|reserved| reserved.path == path);
-    let heads = policy.writable.iter().filter(|root| !usual::poses_as_repository(root)).map(|root| root.join(BARE));
+    let heads =
+        policy.writable.iter().filter(|root| !repository::poses_as_repository(root)).map(|root| root.join(BARE));
     // The git folders of a worktree are repositories, and no command makes them into others.
     let heads = heads.filter(|head| !policy.quiet.iter().any(|git| head.starts_with(git)));
     let gone = |path: &PathBuf| fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
@@ -586,12 +599,16 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One for all commands that reserve the same names: those in a workspace, and in the worktrees of
-/// one repository.
-fn lock_name(common: &Path) -> String {
+fn private_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// A file of a folder's. One for all commands that reserve the same names: those in a workspace, and in the
+/// worktrees of one repository.
+fn named_by(what: &str, folder: &Path) -> String {
     let mut hasher = DefaultHasher::new();
-    common.hash(&mut hasher);
-    format!("lock-{:016x}", hasher.finish())
+    folder.hash(&mut hasher);
+    format!("{what}-{:016x}", hasher.finish())
 }
 
 /// Takes away the temporary folders of sessions that have long been quiet.

@@ -256,6 +256,8 @@ pub trait Mounting {
     /// As it is, unless something is laid there already.
     fn lay_open(&mut self, folder: &Path) -> Result<(), EnterError>;
     fn lay_read_only(&mut self, path: &Path) -> Result<(), EnterError>;
+    /// A link, and not what it leads to. Says whether that can be done.
+    fn lay_link(&mut self, link: &Path) -> Result<bool, EnterError>;
 }
 
 /// In the namespace that this process is in.
@@ -271,6 +273,11 @@ impl Mounting for Here {
         restrict_tree(&tree, READ_ONLY).doing_at("protect", path)?;
         attach(&tree, path)
     }
+
+    fn lay_link(&mut self, link: &Path) -> Result<bool, EnterError> {
+        attach(&clone(link, false)?, link)?;
+        Ok(true)
+    }
 }
 
 /// Lays a thing read-only over itself, where it could be changed.
@@ -280,7 +287,7 @@ pub fn protect(path: &Path, writable: &[PathBuf], world: &mut impl Mounting) -> 
         // What a link leads to is protected where it is, if it is writable at all.
         return Ok(());
     }
-    if found.is_symlink() { protect_target(path, root, world) } else { world.lay_read_only(path) }
+    if found.is_symlink() { protect_link(path, root, world) } else { world.lay_read_only(path) }
 }
 
 /// What is there. An error: it cannot be told, since a folder on the way has been shut after the policy was
@@ -323,9 +330,13 @@ pub fn pin_hidden(path: &Path, writable: &[PathBuf], world: &mut impl Mounting) 
     }
 }
 
-/// A link itself cannot be laid over. Next to a root it may be replaced; deeper down nothing
-/// beside it can be changed either.
-fn protect_target(link: &Path, root: &Path, world: &mut impl Mounting) -> Result<(), EnterError> {
+/// A link is laid over itself, which keeps it from being replaced. What it leads to is protected where it is.
+/// Where that cannot be had, it may be replaced next to a root; deeper down nothing beside it can be changed
+/// either.
+fn protect_link(link: &Path, root: &Path, world: &mut impl Mounting) -> Result<(), EnterError> {
+    if world.lay_link(link)? {
+        return Ok(());
+    }
     if let Ok(target) = link.canonicalize() {
         world.lay_read_only(&target)?;
     }

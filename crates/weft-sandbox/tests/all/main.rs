@@ -15,6 +15,7 @@ mod attacker;
 mod attacks;
 mod behaviour;
 mod bubblewrap;
+mod git;
 mod ground;
 mod proxy;
 mod refusal;

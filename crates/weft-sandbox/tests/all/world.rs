@@ -212,7 +212,7 @@ impl World {
     pub fn policy(&self, network: Network, limits: Limits) -> Policy {
         let places = Places {
             workspace: self.workspace.clone(),
-            nested: weft_sandbox::usual::nested(&self.workspace).unwrap(),
+            nested: weft_sandbox::repository::nested_and_known(&self.workspace, &self.path("known")).unwrap(),
             temp: self.temp.clone(),
             user_home: Some(self.path("home")),
             weft_home: vec![self.path("weft")],

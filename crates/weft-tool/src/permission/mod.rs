@@ -18,6 +18,7 @@ use self::command::Line;
 use self::git::GitKind;
 use self::role::Role;
 use self::rules::{Decision, Deed, Rule, Rules};
+use crate::heeded;
 use crate::path::{self, Located};
 use crate::text;
 
@@ -224,7 +225,7 @@ impl Measure<'_> {
         if self.mode == Mode::Safe {
             return Err(Denied::Forbidden(SAFE.to_owned()));
         }
-        if located.protected {
+        if located.protected || heeded::by_git(self.workspace, &located.path) {
             return Ok(Consent::Always(" It belongs to git, to Weft or to how your shell starts.".to_owned()));
         }
         if located.secret {

@@ -11,6 +11,7 @@ use crate::admit;
 use crate::file::explain;
 use crate::guard::{Permit, Policy};
 use crate::handle::Spot;
+use crate::heeded;
 use crate::path::{Located, shown};
 use crate::permission::Need;
 use crate::text;
@@ -56,7 +57,7 @@ impl Tool for Delete {
         let mut careful = Vec::new();
         let count = trash::survey(&spot, &place, &name, &mut |found| {
             let located = Located::beneath(policy.workspace, found)?;
-            if (located.protected || located.secret) && careful.len() < 10 {
+            if (located.protected || located.secret || heeded::by_git(policy.workspace, found)) && careful.len() < 10 {
                 careful.push(format!("\n- {}", found.display()));
             }
             Ok(())

@@ -479,3 +479,61 @@ async fn a_search_says_what_it_kept_back() {
         assert!(text.contains("left out by the person's rules"), "{text}");
     }
 }
+
+/// Whatever a repository says that git reads as settings, or runs, belongs to git like what is in `.git`.
+#[tokio::test]
+async fn what_git_heeds_elsewhere_is_asked_for() {
+    let mut world = World::new();
+    for folder in [".git/hooks", "tools/hooks", "sub/.git", "store.git/objects", "store.git/refs", "real"] {
+        std::fs::create_dir_all(world.workspace.join(folder)).unwrap();
+    }
+    world.file(".git/HEAD", "ref: refs/heads/main\n");
+    world.file(".git/config", "[include]\n\tpath = ../team.cfg\n\tpath = ../way/more.cfg\n\tpath = ../absent.cfg\n");
+    world.file(".git/config.worktree", "[core]\n\thooksPath = tools/hooks\n");
+    world.file("team.cfg", "[include]\n\tpath = nested.cfg\n");
+    world.file("nested.cfg", "[core]\n\tbare = false\n");
+    world.file("real/more.cfg", "");
+    world.file("sub/.git/config", "[include]\n\tpath = ../../for-sub.cfg\n[core]\n\thooksPath = .husky\n");
+    world.file("for-sub.cfg", "");
+    world.file("store.git/HEAD", "ref: refs/heads/main\n");
+    world.file("plain.cfg", "");
+    symlink("real", world.workspace.join("way")).unwrap();
+    symlink("team.cfg", world.workspace.join("innocent.txt")).unwrap();
+    let held = [
+        "team.cfg",
+        "nested.cfg",
+        "real/more.cfg",
+        "way/more.cfg",
+        "absent.cfg",
+        "tools/hooks/pre-commit",
+        "for-sub.cfg",
+        "sub/.husky/pre-push",
+        "store.git/hooks/post-receive",
+        "store.git/config",
+        "innocent.txt",
+    ];
+    for path in held {
+        let text = world.refused("write", json!({"path": path, "content": "[core]\n\tfsmonitor = evil\n"})).await;
+        assert!(text.contains("nobody has approved"), "{path}: {text}");
+    }
+    for input in [
+        json!({"from": "way", "to": "other"}),
+        json!({"from": "plain.cfg", "to": "absent.cfg"}),
+        json!({"from": "tools", "to": "elsewhere"}),
+    ] {
+        let finished = world.run("move_path", input.clone()).await;
+        assert_ne!(finished.outcome, Outcome::Ok, "{input}: {}", finished.output.text);
+    }
+    let finished = world.run("delete", json!({"path": "tools", "recursive": true})).await;
+    assert_ne!(finished.outcome, Outcome::Ok, "{}", finished.output.text);
+    world.file("later/pre-commit", "");
+    let patch = "--- a/team.cfg\n+++ b/team.cfg\n@@ -1,2 +1,2 @@\n-[include]\n+[core]\n \tpath = nested.cfg\n";
+    world.refused("apply_patch", json!({"patch": patch})).await;
+    world.ok("write", json!({"path": "new.cfg", "content": "x"})).await;
+    world.ok("write", json!({"path": "tools/other", "content": "x"})).await;
+    // A yes is to the path that was seen.
+    world.approved = true;
+    let text = world.fails("write", json!({"path": "innocent.txt", "content": "x"})).await;
+    assert!(text.contains("Say that path itself"), "{text}");
+    world.ok("write", json!({"path": "absent.cfg", "content": "x"})).await;
+}

@@ -78,13 +78,19 @@ impl Ground {
             folder.join("sub"),
             folder.join(".git/hooks"),
             folder.join("sealed/in"),
+            folder.join("tools"),
         ] {
             std::fs::create_dir_all(folder).unwrap();
         }
         for file in ["outside/victim.txt", ".ssh/id_ed25519", ".netrc"] {
             std::fs::write(home.join(file), format!("{SECRET}\n")).unwrap();
         }
-        std::fs::write(folder.join(".git/config"), "[core]\n").unwrap();
+        std::fs::write(folder.join(".git/config"), "[core]\n[include]\n\tpath = ../team.cfg\n").unwrap();
+        std::fs::write(folder.join(".git/config.worktree"), "[core]\n\thooksPath = tools\n").unwrap();
+        std::fs::write(folder.join("team.cfg"), "[core]\n").unwrap();
+        std::fs::create_dir_all(folder.join("a/deep/own/.git/hooks")).unwrap();
+        std::fs::write(folder.join("a/deep/own/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        std::fs::write(folder.join(".gitmodules"), "[submodule \"own\"]\n\tpath = a/deep/own\n").unwrap();
         std::fs::write(folder.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         std::fs::write(folder.join(".env"), format!("KEY={SECRET}\n")).unwrap();
         std::fs::write(folder.join("sealed/in/plan"), format!("{SECRET}\n")).unwrap();
@@ -104,14 +110,15 @@ impl Ground {
     fn outside(&self) -> String {
         let (home, folder) = (self.world.home.path(), self.world.folder.path());
         let mut text = String::new();
-        for place in [home.join("outside"), home.join(".ssh"), folder.join(".git/hooks"), folder.join("sub")] {
+        let inside = [".git/hooks", "sub", "tools", "a/deep/own/.git/hooks"].map(|name| folder.join(name));
+        for place in [home.join("outside"), home.join(".ssh")].into_iter().chain(inside) {
             let mut names: Vec<_> = std::fs::read_dir(place).unwrap().flatten().map(|entry| entry.path()).collect();
             names.sort();
             for path in names {
                 text.push_str(&format!("{path:?}: {:?}\n", std::fs::read_to_string(&path)));
             }
         }
-        for file in [".git/config", ".bashrc", ".envrc", ".weft/config.toml", ".weft/agents/x/AGENT.md"] {
+        for file in [".git/config", "team.cfg", ".bashrc", ".envrc", ".weft/config.toml", ".weft/agents/x/AGENT.md"] {
             text.push_str(&format!("{file}: {:?}\n", std::fs::read_to_string(folder.join(file)).ok()));
         }
         text.push_str(&format!("{:?}", std::fs::read_to_string(home.join(".bashrc")).ok()));
@@ -231,7 +238,10 @@ fn paths_lead_nowhere() {
         edit("git's settings", ".git/config"),
         edit("git's settings through a link", "config-link"),
         write("git's settings in capitals", ".GIT/config"),
+        edit("settings that git's settings include", "team.cfg"),
         write("a hook", ".git/hooks/pre-commit"),
+        write("a hook where a worktree's settings look for it", "tools/pre-commit"),
+        write("a hook of a repository further in", "a/deep/own/.git/hooks/pre-commit"),
         write("Weft's settings", ".weft/config.toml"),
         write("an agent with more rights", ".weft/agents/x/AGENT.md"),
         write("a place that a rule forbids", "sub/new.txt"),
@@ -346,6 +356,10 @@ fn the_sandbox_holds() {
         shell("delete outside", "rm $HOMEDIR/outside/victim.txt"),
         shell("plant a hook", "echo x > .git/hooks/pre-commit"),
         shell("change git's settings", "echo x >> .git/config"),
+        shell("change settings that git's settings include", "echo x >> team.cfg"),
+        shell("replace settings that git's settings include", "cp mine.txt new && mv -f new team.cfg"),
+        shell("plant a hook where a worktree's settings look for it", "cp mine.txt tools/pre-commit"),
+        shell("plant a hook in a repository further in", "cp mine.txt a/deep/own/.git/hooks/update"),
         shell("lead git to other settings", "mkdir evil && cp mine.txt evil/config && cp mine.txt .git/commondir"),
         shell("make settings for a worktree", "rm -f .git/config.worktree; cp mine.txt .git/config.worktree"),
         shell("make hooks of a submodule", "mkdir -p .git/modules/m/hooks && cp mine.txt .git/modules/m/hooks/update"),
@@ -360,16 +374,41 @@ fn the_sandbox_holds() {
     ]);
 }
 
+/// The list of submodules is a file like others, and a command may change it.
+#[test]
+fn what_was_held_once_stays_held() {
+    let first = json!({"command": "rm .gitmodules && echo gone"});
+    let then = "cp mine.txt a/deep/own/.git/hooks/update || echo held";
+    for turns in [1, 2] {
+        let mut ground = Ground::new("shell", &first);
+        if !is_complete(&ground.world) {
+            return;
+        }
+        let mut replies = vec![call("shell", first.clone())];
+        replies.extend((turns == 2).then(|| text("Done.")));
+        replies.extend([call("shell", json!({ "command": then })), text("Done.")]);
+        ground.world.server = World::new(replies).server;
+        for _ in 0..turns {
+            ground.world.weft(&["run", "--json", "--mode", "auto", "go"]).expect(0);
+        }
+        let folder = ground.world.folder.path();
+        assert!(!folder.join(".gitmodules").exists(), "the list was not changed, so nothing was tried");
+        assert!(!folder.join("a/deep/own/.git/hooks/update").exists(), "after {turns} turns");
+    }
+}
+
 /// A mount cannot hold what is not there. What a command makes of it goes into the trash.
 #[test]
 fn start_up_files_that_a_command_makes_are_put_aside() {
     let line = "mkdir .vscode .hooks objects refs && cp mine.txt .envrc && cp mine.txt .vscode/tasks.json && \
-                cp mine.txt .hooks/update && cp mine.txt HEAD && echo made";
+                cp mine.txt .hooks/update && cp mine.txt HEAD && cp mine.txt late.cfg && echo made";
     let ground = Ground::new("shell", &json!({ "command": line }));
     if !is_complete(&ground.world) {
         return;
     }
-    std::fs::write(ground.world.folder.path().join(".git/config"), "[core]\n\thooksPath = .hooks\n").unwrap();
+    let git = ground.world.folder.path().join(".git");
+    std::fs::write(git.join("config"), "[core]\n\thooksPath = .hooks\n[include]\n\tpath = ../late.cfg\n").unwrap();
+    std::fs::remove_file(git.join("config.worktree")).unwrap();
     let ran = ground.world.weft(&["run", "--json", "--mode", "auto", "go"]);
     assert!(ran.stdout.contains("was put aside"), "{ran:?}");
     // It stands in the call's own line, and is had back with the words that are given.
@@ -377,7 +416,7 @@ fn start_up_files_that_a_command_makes_are_put_aside() {
     let output = &events.iter().find(|event| event["type"] == "tool_finished").unwrap()["output"];
     let summary = output["summary"].as_str().unwrap();
     assert!(summary.contains(", put aside ") && summary.contains("`.envrc`"), "{summary}");
-    for name in [".envrc", ".vscode", ".hooks", "HEAD", ".git/commondir", ".git/config.worktree"] {
+    for name in [".envrc", ".vscode", ".hooks", "HEAD", "late.cfg", ".git/commondir", ".git/config.worktree"] {
         assert!(!ground.world.folder.path().join(name).exists(), "{name}: {ran:?}");
     }
     let told = ground.world.weft(&["audit", "query", "--format", "json"]).expect(0).events();
@@ -387,7 +426,7 @@ fn start_up_files_that_a_command_makes_are_put_aside() {
         .map(|entry| entry["target"].as_str().unwrap())
         .collect();
     named.sort_unstable();
-    assert_eq!(named, [".envrc", ".hooks", ".vscode", "HEAD"]);
+    assert_eq!(named, [".envrc", ".hooks", ".vscode", "HEAD", "late.cfg"]);
     let back = output["text"]
         .as_str()
         .unwrap()

@@ -1,0 +1,226 @@
+//! What git reads as settings or runs can be in many places, and a command that could change one of them
+//! would run whatever it likes when the person uses git next. Each attack works without a sandbox.
+
+use std::rc::Rc;
+
+use weft_sandbox::support::Layers;
+
+use crate::world::{self, Ground, World};
+
+struct Attack {
+    name: &'static str,
+    /// What a person has, made by lines for bash.
+    prepared: &'static str,
+    /// What a command did in an earlier turn, in the sandbox.
+    before: &'static str,
+    /// Ends with 0 if it got through.
+    line: &'static str,
+}
+
+const fn attack(name: &'static str, prepared: &'static str, before: &'static str, line: &'static str) -> Attack {
+    Attack { name, prepared, before, line }
+}
+
+const INCLUDED: &str = "git config include.path ../team.cfg && echo '[user]' > team.cfg";
+const LINKED: &str = "mkdir real && touch real/cfg && ln -s real way && git config include.path ../way/cfg";
+const BESIDE: &str = "rm -rf .git && git init -q --bare .bare && echo 'gitdir: ./.bare' > .git";
+const DOTFILES: &str = "mkdir dot && touch dot/gitconfig dot/bashrc && ln -s $PWD/dot/gitconfig $HOME/.gitconfig && \
+                        ln -s $PWD/dot/bashrc $HOME/.bashrc";
+const SUBMODULE: &str = "git init -q ../lib && git -C ../lib commit -qm one --allow-empty && \
+                         git -c protocol.file.allow=always submodule --quiet add ../lib a/deep/er/lib";
+const EMBEDDED: &str = "git init -q a/deep/er/own && \
+                        printf '[submodule \"own\"]\\n\\tpath = a/deep/er/own\\n' > .gitmodules";
+
+const ATTACKS: [Attack; 26] = [
+    attack(
+        "hooks that a worktree's settings name",
+        "git config extensions.worktreeConfig true && git config --worktree core.hooksPath .husky && mkdir .husky",
+        "",
+        "echo x > .husky/pre-commit",
+    ),
+    attack("settings that are included", INCLUDED, "", "echo '[core] fsmonitor = x' >> team.cfg"),
+    attack("included settings replaced", INCLUDED, "", "echo x > new && mv -f new team.cfg"),
+    attack(
+        "settings that are included on some branch",
+        "git config includeIf.onbranch:later.path ../team.cfg && touch team.cfg",
+        "",
+        "echo '[core] fsmonitor = x' >> team.cfg",
+    ),
+    attack(
+        "settings that a worktree's settings include",
+        "git config extensions.worktreeConfig true && git config --worktree include.path ../team.cfg && touch team.cfg",
+        "",
+        "echo x >> team.cfg",
+    ),
+    attack(
+        "hooks that included settings name",
+        "git config include.path ../team.cfg && git config -f team.cfg core.hooksPath tools && mkdir tools",
+        "",
+        "echo x > tools/pre-commit",
+    ),
+    attack("a link on the way to settings", LINKED, "", "rm way && mkdir way && echo x > way/cfg"),
+    attack("a link on the way to settings exchanged", LINKED, "", "mkdir evil && ln -sfn evil way && test -d way/."),
+    attack("settings behind a link", LINKED, "", "echo x > real/cfg"),
+    attack(
+        "hooks in the workspace itself",
+        "git config core.hooksPath . && echo true > pre-commit",
+        "",
+        "echo x > pre-commit",
+    ),
+    attack(
+        "hooks that settings in another encoding name",
+        "printf '[user]\\n\\tname = J\\374rgen\\n[core]\\n\\thooksPath = .husky\\n' > .git/config && mkdir .husky",
+        "",
+        "echo x > .husky/pre-commit",
+    ),
+    attack(
+        "hooks that the person's own settings name",
+        "git config --file $HOME/.gitconfig core.hooksPath .githooks && mkdir .githooks",
+        "",
+        "echo x > .githooks/pre-commit",
+    ),
+    attack("the person's settings, linked from home", DOTFILES, "", "echo x >> dot/gitconfig"),
+    attack("a start-up file, linked from home", DOTFILES, "", "echo x >> dot/bashrc"),
+    attack(
+        "a start-up file that is a link",
+        "mkdir shared && touch shared/rc && ln -s shared/rc .envrc",
+        "",
+        "rm .envrc && echo x > .envrc",
+    ),
+    attack(
+        "hooks that are linked",
+        "rm -rf .git/hooks && mkdir githooks && ln -s ../githooks .git/hooks",
+        "",
+        "echo x > githooks/pre-commit",
+    ),
+    attack("hooks of a git folder by another name", BESIDE, "", "echo x > .bare/hooks/pre-commit"),
+    attack("settings of a git folder by another name", BESIDE, "", "git config core.fsmonitor x"),
+    attack("hooks of a repository without files", "git init -q --bare s.git", "", "echo x > s.git/hooks/update"),
+    attack(
+        "hooks of a worktree's repository",
+        "git init -q --bare all/one && git -C all/one worktree add -q --orphan -b m ../two",
+        "",
+        "echo x > all/one/hooks/pre-commit",
+    ),
+    attack("a submodule that lies deep", SUBMODULE, "", "rm a/deep/er/lib/.git && git init -q a/deep/er/lib"),
+    attack(
+        "a submodule that no list names any more",
+        SUBMODULE,
+        "rm .gitmodules",
+        "rm a/deep/er/lib/.git && git init -q a/deep/er/lib",
+    ),
+    attack(
+        "a submodule that no list names any more, moved away",
+        SUBMODULE,
+        "git config -f .gitmodules submodule.a/deep/er/lib.path else/where",
+        "mv a/deep b && git init -q a/deep/er/lib",
+    ),
+    attack("hooks of a repository that lies deep", EMBEDDED, "", "echo x > a/deep/er/own/.git/hooks/pre-commit"),
+    attack(
+        "hooks of a repository that no list names any more",
+        EMBEDDED,
+        "rm .gitmodules",
+        "echo x > a/deep/er/own/.git/hooks/pre-commit",
+    ),
+    attack(
+        "a submodule of a repository inside",
+        "git init -q ../lib && git -C ../lib commit -qm one --allow-empty && git init -q in/side && \
+         git -C in/side -c protocol.file.allow=always submodule --quiet add ../../../lib mod",
+        "rm in/side/.gitmodules",
+        "rm in/side/mod/.git && git init -q in/side/mod",
+    ),
+];
+
+/// Whom commits are by, and no settings but those of the world.
+const IDENTITY: &str = "export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e && \
+                        git init -q . && ";
+
+fn judged(line: &str) -> String {
+    format!("( {line} ) && echo GOT THROUGH || echo REFUSED")
+}
+
+fn prepared(ground: &Rc<Ground>, attack: &Attack) -> World {
+    let world = World::on(ground);
+    let (code, output) = world.plain(&format!("{IDENTITY}{}", attack.prepared));
+    assert_eq!(code, Some(0), "{}: {output}", attack.name);
+    world
+}
+
+fn try_all(layers: Layers, ground: Ground, way: fn(&World, Layers, &str) -> (Option<i32>, String), but: &[&str]) {
+    let ground = Rc::new(ground);
+    let mut problems = Vec::new();
+    for attack in ATTACKS.iter().filter(|attack| !but.contains(&attack.name)) {
+        let idle = prepared(&ground, attack);
+        idle.plain(attack.before);
+        let (_, output) = idle.plain(&judged(attack.line));
+        if !output.contains("GOT THROUGH") {
+            problems.push(format!("{}: this is no attack: {output}", attack.name));
+        }
+        let world = prepared(&ground, attack);
+        // There is a turn before, in which the list may be changed.
+        let (code, output) =
+            way(&world, layers, &format!(": && {}", if attack.before.is_empty() { ":" } else { attack.before }));
+        if code != Some(0) {
+            problems.push(format!("{}: nothing could be done before: {output}", attack.name));
+        }
+        let (_, output) = way(&world, layers, &judged(attack.line));
+        if !output.contains("REFUSED") || output.contains("GOT THROUGH") || output.contains("weft sandbox:") {
+            problems.push(format!("{}: it was not refused: {output}", attack.name));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
+}
+
+#[test]
+fn what_git_heeds_is_held_wherever_it_is() {
+    let Some(layers) = world::full() else { return };
+    try_all(layers, Ground::own(), World::run, &[]);
+    try_all(layers, Ground::own(), World::run_on_ground, &[]);
+}
+
+/// It cannot lay a link over itself, so one next to the top can be replaced.
+#[test]
+fn what_git_heeds_is_held_in_bubblewraps_world_but_links() {
+    let Some(ground) = crate::bubblewrap::ground() else { return };
+    let but =
+        ["a link on the way to settings", "a link on the way to settings exchanged", "a start-up file that is a link"];
+    try_all(Layers::ALL, ground, World::run, &but);
+}
+
+/// Holding all that leaves git as it was.
+#[test]
+fn git_still_works_with_all_that() {
+    let Some(layers) = world::full() else { return };
+    for (name, prepared_by, folder) in [
+        ("included settings", INCLUDED, "."),
+        ("linked hooks", "rm -rf .git/hooks && mkdir githooks && ln -s ../githooks .git/hooks", "."),
+        ("a git folder by another name", BESIDE, "."),
+        ("a linked start-up file", "mkdir shared && touch shared/rc && ln -s shared/rc .envrc && git add -A", "."),
+        ("a submodule", SUBMODULE, "."),
+        (
+            "worktrees of a folder inside",
+            "git init -q --bare all/one && git -C all/one worktree add -q --orphan -b m ../two",
+            "all/two",
+        ),
+    ] {
+        let world = prepared(&Rc::new(Ground::own()), &attack(name, prepared_by, "", ""));
+        let line = format!(
+            "cd {folder} && echo x > file && git add file && git -c user.name=n -c user.email=e commit -qm one && \
+             git status --porcelain -uno && git log --format=%s"
+        );
+        assert_eq!(world.run(layers, &line), (Some(0), "one\n".to_owned()), "{name}");
+    }
+}
+
+/// Submodules of a linked worktree are kept in a folder of its own.
+#[test]
+fn a_linked_worktrees_submodules_keep_their_hooks() {
+    let Some(layers) = world::full() else { return };
+    let mut world =
+        prepared(&Rc::new(Ground::own()), &attack("a worktree", "git worktree add -q --orphan -b w ../tree", "", ""));
+    world.workspace = world.path("tree");
+    let line = "d=$(git rev-parse --git-dir) && mkdir -p $d/modules/m/hooks && echo x > $d/modules/m/hooks/update";
+    let (_, output) = world.run(layers, &judged(line));
+    assert!(output.contains("REFUSED"), "{output}");
+    assert!(world.plain(&judged(line)).1.contains("GOT THROUGH"));
+}
