@@ -1,12 +1,14 @@
 //! A document for other programs: HTML that stands alone, DOCX, and PDF.
 
+mod fonts;
+mod joined;
 mod pdf;
+mod setting;
 mod sheet;
-mod winansi;
 
 use std::io::{Cursor, Write as _};
 
-pub use self::pdf::pdf;
+pub use self::pdf::{Pdf, pdf};
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 

@@ -1,14 +1,18 @@
-//! A document as PDF, with the fonts that every reader has: paragraphs, headings, quotations, lists and
-//! tables, broken into lines and pages. Nothing is embedded, so a file has a few kilobytes.
+//! A document as PDF: paragraphs, headings, quotations, lists and tables, broken into lines and pages.
 //!
-//! Where to go next: `winansi` has the letters and their widths; `sheet` writes lines on pages and the
-//! file itself.
+//! Where to go next: `fonts` finds what letters are drawn with; `setting` makes lines of glyphs; `sheet` puts
+//! them on pages and writes the file itself.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use pulldown_cmark::{Event, HeadingLevel, Tag, TagEnd};
+use unicode_normalization::UnicodeNormalization as _;
 
-use super::printed;
-use super::sheet::{Face, LINE, Sheet, WIDTH};
-use super::winansi::encode;
+use super::joined::Joined;
+use super::setting::{Face, Fonts, Line, Paragraph, Piece, lines};
+use super::sheet::{LINE, LINE_HEIGHT, Sheet, WIDTH};
+use super::{fonts, printed};
 
 const BODY: f32 = 10.0;
 const SMALL: f32 = 9.0;
@@ -16,30 +20,71 @@ const INDENT: f32 = 14.0;
 const CELL_GAP: f32 = 8.0;
 const LEAST_COLUMN: f32 = 40.0;
 
-/// A piece of text in one face.
-#[derive(Debug, Clone)]
-pub struct Piece {
-    pub face: Face,
+/// A document as PDF, and what a reader has to know of it.
+pub struct Pdf {
     pub bytes: Vec<u8>,
+    /// Which letters could not be drawn, in words.
+    pub note: Option<String>,
 }
 
-pub fn pdf(title: &str, text: &str) -> Vec<u8> {
-    let mut writer = Writer::new();
+pub fn pdf(title: &str, text: &str) -> Result<Pdf, String> {
+    pdf_with(title, text, &fonts::folders())
+}
+
+fn pdf_with(title: &str, text: &str, folders: &[PathBuf]) -> Result<Pdf, String> {
+    let mut files = fonts::shipped()?;
+    let words = words_of(text);
+    let forms = Joined::new().all(&words);
+    let mut lacking = Fonts::new(&files).lacking(words.chars().chain(forms.iter().copied()));
+    files.extend(fonts::found(folders, &mut lacking));
+    let is_single = words.chars().any(|letter| is_stacked(letter) && !lacking.contains(&letter))
+        || lacking.intersection(&forms).any(|form| form.nfkc().any(|letter| !lacking.contains(&letter)));
+    lacking.retain(|letter| !forms.contains(letter));
+    let fonts = Fonts::new(&files);
+    let mut writer = Writer::new(&fonts);
     for event in printed(text) {
         writer.event(event);
     }
     writer.flush();
-    if writer.lost > 0 {
-        let what = if writer.lost == 1 { "1 letter".to_owned() } else { format!("{} letters", writer.lost) };
-        let note = format!(
-            "{what} of this document cannot be shown with the fonts of this file and stand as question marks. The other formats have them."
-        );
+    let note = note(&lacking, is_single);
+    if let Some(note) = &note {
         writer.sheet.gap(LINE);
         writer.style.italic = true;
-        writer.text(&note);
+        writer.text(note);
         writer.flush();
     }
-    writer.sheet.finish(title)
+    Ok(Pdf { bytes: writer.sheet.finish(title)?, note })
+}
+
+/// Letters composed, and all white space as one kind.
+fn words_of(text: &str) -> String {
+    text.nfc().map(|letter| if letter.is_whitespace() { ' ' } else { letter }).collect()
+}
+
+/// What is not as it should be, in words.
+fn note(lacking: &BTreeSet<char>, is_single: bool) -> Option<String> {
+    let named = |letter: &char| format!("U+{:04X}", u32::from(*letter));
+    let mut names: Vec<String> = lacking.iter().take(12).map(named).collect();
+    if lacking.len() > names.len() {
+        names.push(format!("{} more", lacking.len() - names.len()));
+    }
+    let boxes = match lacking.len() {
+        0 => None,
+        1 => Some("1 letter of this document stands as a box".to_owned()),
+        count => Some(format!("{count} letters of this document stand as boxes")),
+    };
+    let why = "because no font of the machine that wrote this PDF can draw";
+    let boxes = boxes.map(|boxes| format!("{boxes}, {why} what is missing ({}).", names.join(", ")));
+    let single = is_single.then(|| "Some letters that should be joined stand apart in this PDF.".to_owned());
+    let all = [boxes, single].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let whole = "The document as HTML or DOCX shows them as they should be; searching and copying work here too.";
+    (!all.is_empty()).then(|| format!("{all} {whole}"))
+}
+
+/// Letters of scripts that stack and reorder them: those of India and its neighbours, Syriac, Mongolian.
+fn is_stacked(letter: char) -> bool {
+    matches!(u32::from(letter), 0x700..=0x74f | 0x780..=0x89f | 0x900..=0xdff | 0xf00..=0x109f | 0x1700..=0x18af
+        | 0x1900..=0x1cff | 0xa800..=0xa8ff | 0xa930..=0xaadf | 0x11000..=0x11fff)
 }
 
 #[derive(Default, Clone, Copy)]
@@ -56,8 +101,9 @@ struct Table {
     in_cell: bool,
 }
 
-struct Writer {
-    sheet: Sheet,
+struct Writer<'a> {
+    fonts: &'a Fonts<'a>,
+    sheet: Sheet<'a>,
     style: Style,
     pieces: Vec<Piece>,
     quotes: u32,
@@ -66,13 +112,13 @@ struct Writer {
     mark: Option<String>,
     heading: Option<HeadingLevel>,
     table: Option<Table>,
-    lost: usize,
 }
 
-impl Writer {
-    fn new() -> Self {
+impl<'a> Writer<'a> {
+    fn new(fonts: &'a Fonts<'a>) -> Self {
         Self {
-            sheet: Sheet::new(),
+            fonts,
+            sheet: Sheet::new(fonts),
             style: Style::default(),
             pieces: Vec::new(),
             quotes: 0,
@@ -80,7 +126,6 @@ impl Writer {
             mark: None,
             heading: None,
             table: None,
-            lost: 0,
         }
     }
 
@@ -195,8 +240,6 @@ impl Writer {
     }
 
     fn text(&mut self, text: &str) {
-        let (bytes, lost) = encode(text);
-        self.lost += lost;
         let in_head = self.table.as_ref().is_some_and(|table| table.heads == 0);
         let face = match (self.style.code, self.style.bold || self.heading.is_some() || in_head, self.style.italic) {
             (true, ..) => Face::Code,
@@ -204,7 +247,7 @@ impl Writer {
             (false, false, true) => Face::Italic,
             (false, false, false) => Face::Regular,
         };
-        let piece = Piece { face, bytes };
+        let piece = Piece { face, text: words_of(text) };
         match self.table.as_mut().filter(|table| table.in_cell).and_then(|table| table.rows.last_mut()?.last_mut()) {
             Some(cell) => cell.push(piece),
             None => self.pieces.push(piece),
@@ -217,8 +260,8 @@ impl Writer {
 
     /// Sets what has been gathered as one paragraph.
     fn flush(&mut self) {
-        let pieces = std::mem::take(&mut self.pieces);
-        if pieces.iter().all(|piece| piece.bytes.iter().all(u8::is_ascii_whitespace)) {
+        let paragraph = self.fonts.set(&std::mem::take(&mut self.pieces));
+        if paragraph.is_empty() {
             return;
         }
         let left = self.left();
@@ -237,37 +280,39 @@ impl Writer {
         }
         let mark = self.mark.take();
         let bar = (self.quotes > 0).then_some(left - INDENT + 4.0);
-        for (number, line) in broken(&pieces, size, WIDTH - left).iter().enumerate() {
+        for (number, line) in lines(&paragraph, size, WIDTH - left).iter().enumerate() {
             self.sheet.advance(size);
             if let (0, Some(mark)) = (number, &mark) {
-                let (bytes, _) = encode(mark);
-                self.sheet.write(left - INDENT + 2.0, size, &[Piece { face: Face::Regular, bytes }]);
+                let mark = self.fonts.set(&[Piece { face: Face::Regular, text: mark.clone() }]);
+                for mark in lines(&mark, size, WIDTH) {
+                    self.sheet.write(left - INDENT + 2.0, size, &mark.runs);
+                }
             }
             if let Some(bar) = bar {
                 self.sheet.bar(bar, size);
             }
-            self.sheet.write(left, size, line);
+            self.sheet.write(left + line.indent, size, &line.runs);
         }
         self.sheet.gap(after);
     }
 
     fn lay(&mut self, table: &Table) {
-        let columns = table.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let set = |row: &Vec<Vec<Piece>>| row.iter().map(|cell| self.fonts.set(cell)).collect();
+        let rows: Vec<Vec<Paragraph>> = table.rows.iter().map(set).collect();
         let left = self.left();
-        let room = WIDTH - left;
-        let widths = column_widths(table, columns, room);
+        let widths = column_widths(&rows, WIDTH - left);
         self.sheet.gap(2.0);
-        for (number, row) in table.rows.iter().enumerate() {
-            let cells: Vec<Vec<Vec<Piece>>> =
-                row.iter().zip(&widths).map(|(cell, width)| broken(cell, SMALL, *width)).collect();
-            let lines = cells.iter().map(Vec::len).max().unwrap_or(0);
-            self.sheet.keep(lines as f32 * SMALL * LINE_HEIGHT + 6.0);
-            for line in 0..lines {
+        for (number, row) in rows.iter().enumerate() {
+            let cells: Vec<Vec<Line>> =
+                row.iter().zip(&widths).map(|(cell, width)| lines(cell, SMALL, *width)).collect();
+            let most = cells.iter().map(Vec::len).max().unwrap_or(0);
+            self.sheet.keep(most as f32 * SMALL * LINE_HEIGHT + 6.0);
+            for line in 0..most {
                 self.sheet.advance(SMALL);
                 let mut at = left;
                 for (cell, width) in cells.iter().zip(&widths) {
                     if let Some(line) = cell.get(line) {
-                        self.sheet.write(at, SMALL, line);
+                        self.sheet.write(at + line.indent, SMALL, &line.runs);
                     }
                     at += width + CELL_GAP;
                 }
@@ -280,12 +325,11 @@ impl Writer {
     }
 }
 
-use super::sheet::LINE_HEIGHT;
-
-fn column_widths(table: &Table, columns: usize, room: f32) -> Vec<f32> {
+fn column_widths(rows: &[Vec<Paragraph>], room: f32) -> Vec<f32> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let natural = |column: usize| {
-        let cells = table.rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.iter().map(|piece| wide(piece, SMALL)).sum::<f32>()).fold(LEAST_COLUMN, f32::max)
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.width() * SMALL).fold(LEAST_COLUMN, f32::max)
     };
     let natural: Vec<f32> = (0..columns).map(natural).collect();
     let room = room - CELL_GAP * (columns.saturating_sub(1)) as f32;
@@ -298,60 +342,6 @@ fn column_widths(table: &Table, columns: usize, room: f32) -> Vec<f32> {
     let narrow: f32 = natural.iter().filter(|width| **width <= fair).sum();
     let wide: f32 = natural.iter().filter(|width| **width > fair).sum();
     natural.iter().map(|width| if *width <= fair { *width } else { (room - narrow) * width / wide }).collect()
-}
-
-fn wide(piece: &Piece, size: f32) -> f32 {
-    piece.face.width(&piece.bytes, size)
-}
-
-/// Pieces as lines that are not wider than this; a word that is too long is cut.
-fn broken(pieces: &[Piece], size: f32, room: f32) -> Vec<Vec<Piece>> {
-    let mut lines: Vec<Vec<Piece>> = vec![Vec::new()];
-    let mut used = 0.0;
-    for word in words(pieces, size, room) {
-        let width: f32 = word.iter().map(|piece| wide(piece, size)).sum();
-        let is_space = word.iter().all(|piece| piece.bytes.iter().all(|byte| *byte == b' '));
-        if used + width > room && used > 0.0 {
-            lines.push(Vec::new());
-            used = 0.0;
-        }
-        if is_space && used == 0.0 {
-            continue;
-        }
-        used += width;
-        if let Some(line) = lines.last_mut() {
-            line.extend(word);
-        }
-    }
-    lines.retain(|line| !line.is_empty());
-    lines
-}
-
-/// Words and the spaces between them; a word may change its face within.
-fn words(pieces: &[Piece], size: f32, room: f32) -> Vec<Vec<Piece>> {
-    let mut words: Vec<Vec<Piece>> = Vec::new();
-    let mut open = false;
-    for piece in pieces {
-        for part in piece.bytes.chunk_by(|one, other| (*one == b' ') == (*other == b' ')) {
-            if part.first() == Some(&b' ') {
-                words.push(vec![Piece { face: piece.face, bytes: b" ".to_vec() }]);
-                open = false;
-                continue;
-            }
-            let mut from = 0;
-            for cut in piece.face.cuts(part, size, room) {
-                let bytes = part.get(from..cut).unwrap_or_default().to_vec();
-                let piece = Piece { face: piece.face, bytes };
-                match words.last_mut() {
-                    Some(word) if open && from == 0 => word.push(piece),
-                    _ => words.push(vec![piece]),
-                }
-                from = cut;
-            }
-            open = true;
-        }
-    }
-    words
 }
 
 #[cfg(test)]

@@ -332,7 +332,7 @@ pub(super) fn as_file(name: &str, text: &str, format: Option<&str>) -> Answer<Re
         "md" => text.as_bytes().to_vec(),
         "html" => export::html(&title, text).into_bytes(),
         "docx" => export::docx(text).map_err(Problem::failed)?,
-        "pdf" => export::pdf(&title, text),
+        "pdf" => export::pdf(&title, text).map_err(Problem::failed)?.bytes,
         _ => return Err(Problem::bad("The format is one of md, html, docx and pdf.")),
     };
     Ok(served(&format!("{name}.{}", format.unwrap_or("md")), bytes))

@@ -34,7 +34,7 @@ async fn a_source_opens_where_it_is_cited() {
     corpus(
         &world,
         "lamp",
-        &[("rules.pdf", &export::pdf("Rules", &text)), ("note.md", b"# Note\n\n2.1 A <b>note</b>.\n")],
+        &[("rules.pdf", &export::pdf("Rules", &text).unwrap().bytes), ("note.md", b"# Note\n\n2.1 A <b>note</b>.\n")],
     );
     let paragraph = world.get("corpora/paragraph?corpus=lamp&id=R%201.41").await.expect(200);
     let page = paragraph["page"].as_u64().unwrap();

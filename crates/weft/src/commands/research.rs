@@ -298,16 +298,22 @@ pub fn write(text: &str, path: Option<&Path>, format: Option<Format>) -> anyhow:
         }
     };
     let title = export::title(text);
+    let mut lost = None;
     let bytes = match format {
         Format::Md => text.as_bytes().to_vec(),
         Format::Html => export::html(&title, text).into_bytes(),
         Format::Docx => export::docx(text).map_err(anyhow::Error::msg)?,
-        Format::Pdf => export::pdf(&title, text),
+        Format::Pdf => {
+            let pdf = export::pdf(&title, text).map_err(anyhow::Error::msg)?;
+            lost = pdf.note;
+            pdf.bytes
+        }
     };
     match path {
         Some(path) => {
             std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
             out::tell(&note(&format!("Written to {}.", path.display()), &out::look_stderr()));
+            lost.iter().for_each(|lost| out::tell(&note(lost, &out::look_stderr())));
         }
         None if matches!(format, Format::Docx | Format::Pdf) => {
             return Err(
