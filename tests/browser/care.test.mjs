@@ -54,6 +54,41 @@ inWorld('words whose answer was lost are not said twice, and the same words late
   assert.equal(await box.inputValue(), '');
 });
 
+inWorld('a message that is tried again when no answer came is said in one copy, once', {}, async (world) => {
+  const page = await world.page();
+  await say(page, 'hello');
+  await page.locator('.row-end').waitFor();
+  await say(page, 'use tools');
+  await page.locator('.row-end').nth(1).waitFor();
+  const before = page.url();
+  const answersLost = async (path) => {
+    const authorization = `Bearer ${new URL(world.url).searchParams.get('token')}`;
+    await page.route(path, async (route) => {
+      await route.fetch({ url: route.request().url().replace(world.origin, `http://127.0.0.1:${world.port}`), headers: { 'content-type': 'application/json', authorization } });
+      await route.abort('connectionreset');
+    });
+  };
+  const again = async () => {
+    await page.locator('.said').nth(1).hover();
+    await page.locator('.said').nth(1).getByRole('button', { name: 'Try again in a fork' }).click();
+  };
+  const lost = () => page.locator('.toast', { hasText: 'Weft does not answer' }).first();
+  // First the copy is made and nobody hears of it, then the words are said in it and nobody hears of that.
+  for (const path of ['**/fork', '**/turns']) {
+    await answersLost(path);
+    await again();
+    await lost().waitFor();
+    await lost().getByRole('button', { name: 'Dismiss' }).click();
+    await page.unroute(path);
+  }
+  await again();
+  await page.waitForURL((url) => url.href !== before);
+  await page.locator('.row-end').nth(1).waitFor();
+  await idle(page);
+  assert.deepEqual(await page.locator('.said-words').allInnerTexts(), ['hello', 'use tools']);
+  assert.equal((await world.api('sessions')).sessions.length, 2, 'a copy is left over');
+});
+
 inWorld('what is attached goes with one message only, and comes along when that is edited', {}, async (world) => {
   const page = await world.page();
   await say(page, 'hello');

@@ -154,6 +154,33 @@ inWorld('a run pauses, survives a kill, is repaired and followed up', { script: 
   assert.equal(found.output.followup_number, 2);
 });
 
+inWorld('a question whose answer was lost on the way is asked once, the first as well as a follow-up', { key: false }, async (world) => {
+  const page = await world.page();
+  const authorization = `Bearer ${new URL(world.url).searchParams.get('token')}`;
+  const lose = () => page.route('**/api/v1/sessions/*/research', async (route) => {
+    await route.fetch({ url: route.request().url().replace(world.origin, `http://127.0.0.1:${world.port}`), headers: { 'content-type': 'application/json', authorization } });
+    await route.abort('connectionreset');
+  });
+  const found = () => page.unroute('**/api/v1/sessions/*/research');
+  await lose();
+  await ask(page, 'How long are employee files kept?');
+  await page.locator('.toast', { hasText: 'Weft does not answer' }).waitFor();
+  await found();
+  await page.locator('[data-composer]').press('Enter');
+  await page.locator('article.document').first().waitFor();
+  const { sessions } = await world.api('sessions');
+  assert.equal(sessions.length, 1);
+  const runs = async () => (await world.api(`sessions/${sessions[0].id}/log?limit=2000`)).events.filter((event) => event.type === 'flow_started').map((event) => event.question);
+  assert.deepEqual(await runs(), ['How long are employee files kept?']);
+  // In an open session it is seen that it was asked: nothing is left in the box to be sent again.
+  await lose();
+  await say(page, 'And backups?');
+  await page.locator('article.document').nth(1).waitFor({ state: 'attached' });
+  await page.waitForFunction(() => document.querySelector('[data-composer]').value === '');
+  await found();
+  assert.deepEqual(await runs(), ['How long are employee files kept?', 'And backups?']);
+});
+
 inWorld('somebody who wants something else is asked and then heard', { script: 'research.json' }, async (world) => {
   const page = await world.page();
   await ask(page, 'When are records deleted?');

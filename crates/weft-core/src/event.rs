@@ -246,9 +246,17 @@ pub struct RoundAnswered {
     pub parts: Vec<Part>,
     pub stop: StopReason,
     pub spent: Spent,
+    /// How long it thought, as far as it was heard: from the first words of a thought until it said or did something
+    /// else. The rest of `spent.millis` is waiting and answering.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub thinking_millis: u64,
     /// For each tool call in `parts`, in order, what the registry knows of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plan: Vec<Plan>,
+}
+
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Why a model stopped.

@@ -160,7 +160,13 @@ impl World {
                 self.answers += 1;
                 let spent = Spent { model: model(), usage: Usage::default(), cost: Cost(1), millis: 1 };
                 let parts = vec![Part::Text { text: "{}".to_owned() }];
-                self.step(Input::Answered(RoundAnswered { parts, stop: StopReason::End, spent, plan: Vec::new() }));
+                self.step(Input::Answered(RoundAnswered {
+                    parts,
+                    stop: StopReason::End,
+                    spent,
+                    thinking_millis: 0,
+                    plan: Vec::new(),
+                }));
             }
             Effect::Prepare { call, question } => {
                 let verdict = if call.name == "ask_user" {

@@ -75,7 +75,7 @@ impl Bench {
             cost: Cost::from_usd(0.01),
             millis: 5,
         };
-        self.step(Input::Answered(RoundAnswered { parts, stop, spent, plan })).unwrap();
+        self.step(Input::Answered(RoundAnswered { parts, stop, spent, thinking_millis: 0, plan })).unwrap();
     }
 
     /// The model answers with calls of these names; `w…` write to a file, `r…` run, others read.

@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::Instant;
 use weft_core::event::{RoundAnswered, Spent};
-use weft_core::{Failure, FailureKind, Input, Mode, SessionId, ToolCall, Usage};
+use weft_core::{Failure, FailureKind, Input, Mode, SessionId, Timestamp, ToolCall, Usage};
 use weft_model::gate::Scope;
 use weft_model::{Chunk, ChunkStream, GateNotice};
 use weft_tool::{Context, Finished, Guard};
@@ -62,6 +62,26 @@ impl Partial {
     }
 }
 
+/// How long a model thinks while it answers, as far as that is heard.
+#[derive(Default)]
+struct Thinking {
+    since: Option<Timestamp>,
+    millis: u64,
+}
+
+impl Thinking {
+    fn begin(&mut self, now: Timestamp) {
+        self.since.get_or_insert(now);
+    }
+
+    /// It says or does something else, or ends.
+    fn end(&mut self, now: Timestamp) {
+        if let Some(since) = self.since.take() {
+            self.millis += now.millis_since(since);
+        }
+    }
+}
+
 async fn until(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,
@@ -82,6 +102,7 @@ impl Listener {
     pub async fn listen(self, mut stream: ChunkStream, chosen: Arc<Chosen>) -> Input {
         let started = self.shared.clock.now();
         let mut partial = Partial::new(usize::MAX);
+        let mut thinking = Thinking::default();
         let mut notices = self.shared.gate.subscribe();
         if let Some(wait_ms) = self.shared.gate.paused_ms(&chosen.name.provider) {
             self.tell(&chosen, &GateNotice::Paused { provider: Arc::clone(&chosen.name.provider), wait_ms });
@@ -104,6 +125,10 @@ impl Listener {
                 }
             };
             answering = true;
+            match chunk {
+                Some(Chunk::Thinking(_)) => thinking.begin(self.shared.clock.now()),
+                Some(_) | None => thinking.end(self.shared.clock.now()),
+            }
             let spent = |usage: Usage| chosen.spent(usage, self.shared.clock.now().millis_since(started));
             match chunk {
                 Some(Chunk::Text(text)) => {
@@ -119,7 +144,7 @@ impl Listener {
                 Some(Chunk::Done(answer)) => {
                     self.tell_of_budgets(&chosen, &mut notices);
                     let spent = spent(answer.usage);
-                    return Input::Answered(self.answered(&chosen.guard, answer, spent));
+                    return Input::Answered(self.answered(&chosen.guard, answer, spent, thinking.millis));
                 }
                 Some(Chunk::Failed { failure, usage }) => {
                     self.tell_of_budgets(&chosen, &mut notices);
@@ -162,10 +187,10 @@ impl Listener {
         }
     }
 
-    fn answered(&self, guard: &Guard, answer: weft_model::Answer, spent: Spent) -> RoundAnswered {
+    fn answered(&self, guard: &Guard, answer: weft_model::Answer, spent: Spent, thinking_millis: u64) -> RoundAnswered {
         let workspace = self.workspace.as_ref();
         let plan = weft_core::message::calls_of(&answer.parts).map(|call| guard.plan(call, workspace)).collect();
-        RoundAnswered { parts: answer.parts, stop: answer.stop, spent, plan }
+        RoundAnswered { parts: answer.parts, stop: answer.stop, spent, thinking_millis, plan }
     }
 
     /// While a model still writes a call, what it needs can be made ready.

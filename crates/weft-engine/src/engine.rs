@@ -272,7 +272,9 @@ impl Engine {
         delivery: Delivery,
     ) -> Result<InputId, EngineError> {
         let id = self.shared.draw(InputId::from_random);
+        let labels = self.labels_for(&content);
         self.submit_shorthand(id, session, content, delivery, None).await?;
+        self.label(session, labels).await;
         Ok(id)
     }
 

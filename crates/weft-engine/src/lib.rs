@@ -24,6 +24,7 @@ pub mod hooks;
 mod inputs;
 mod inquiry;
 mod keys;
+pub mod labelling;
 mod lazy;
 mod mail;
 mod memory;

@@ -126,6 +126,8 @@ impl Engine {
         delivery: Delivery,
         looked_at: bool,
     ) -> Result<(), EngineError> {
+        // By what the person wrote, not by what that stands for.
+        let labels = self.labels_for(&content);
         let typed = match content.first() {
             Some(UserPart::Text { text }) if text.starts_with('/') || text.contains('@') => text.clone(),
             Some(UserPart::Text { .. } | UserPart::Image(_)) | None => String::new(),
@@ -146,7 +148,9 @@ impl Engine {
         if !looked_at {
             crate::prompt_check::check(&content)?;
         }
-        self.submit_shorthand(id, session, content, delivery, shorthand).await
+        self.submit_shorthand(id, session, content, delivery, shorthand).await?;
+        self.label(session, labels).await;
+        Ok(())
     }
 
     /// What a text that begins with `/name` stands for; nothing if it is not one, such as a path.

@@ -20,7 +20,6 @@ mod expression;
 mod extract;
 mod files;
 mod inbox;
-mod labelling;
 mod listener;
 mod names;
 mod offer;

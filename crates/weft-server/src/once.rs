@@ -56,6 +56,11 @@ pub fn begun_by(input: InputId) -> String {
     format!("input:{input}")
 }
 
+/// What a copy of a session is called by the id that it was asked for under.
+pub fn copied_by(session: SessionId, input: InputId) -> String {
+    format!("fork:{session}:{input}")
+}
+
 impl Desk {
     pub fn new_input(&self) -> InputId {
         InputId::from_random(getrandom::u64().unwrap_or_default())

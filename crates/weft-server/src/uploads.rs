@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use weft_core::UserPart;
 use weft_core::message::Image;
+use weft_engine::labelling::FILE_BEGINS;
 
 use crate::problem::{Answer, Problem};
 
@@ -105,13 +106,6 @@ impl Uploads {
     fn about(&self, id: &str) -> PathBuf {
         self.folder.join(Path::new(id).with_extension("json"))
     }
-}
-
-const FILE_BEGINS: &str = "\n<file name=\"";
-
-/// Whether a text is a file that goes with what was said.
-pub fn is_file(text: &str) -> bool {
-    text.starts_with(FILE_BEGINS)
 }
 
 /// A picture, or text between two lines that name it.

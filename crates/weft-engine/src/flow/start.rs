@@ -41,7 +41,14 @@ impl Engine {
 
     /// Starts a run of a flow in a session that nothing is under way in. Durable when this returns.
     pub async fn start_flow(&self, session: SessionId, new: NewRun) -> Result<(), EngineError> {
+        let id = self.shared.draw(InputId::from_random);
+        self.start_flow_as(id, session, new).await
+    }
+
+    /// The same with its question under an id of the caller's own, which no other input of the session has.
+    pub async fn start_flow_as(&self, id: InputId, session: SessionId, new: NewRun) -> Result<(), EngineError> {
         let content = vec![UserPart::text(new.question.clone())];
+        let labels = self.labels_for(&content);
         crate::prompt_check::check(&content)?;
         let flow = self.flow(session, &new.flow)?;
         let settings = Value::Object(flow.settle(&new.settings)?);
@@ -69,8 +76,9 @@ impl Engine {
             definition: serde_json::to_value(&flow).unwrap_or_default(),
             flow: flow.name,
         };
-        let id = self.shared.draw(InputId::from_random);
-        self.send(session, Input::StartFlow { id, content, flow: Box::new(started) }).await
+        self.send(session, Input::StartFlow { id, content, flow: Box::new(started) }).await?;
+        self.label(session, labels).await;
+        Ok(())
     }
 
     /// The last answer of this session, else of the one it follows.

@@ -10,7 +10,7 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
-use weft_core::{Cost, UserPart};
+use weft_core::{Cost, InputId, SessionId};
 use weft_engine::flow::NewRun;
 use weft_research::{CorpusError, FLOW, export};
 
@@ -207,6 +207,10 @@ pub struct ResearchIn {
     follows: Option<String>,
     /// Another flow than `research`.
     flow: Option<String>,
+    /// An id of your own for the question, 12 letters and digits drawn at random. Asked again under the same id,
+    /// because the answer was lost, it is not asked twice.
+    #[schema(value_type = Option<String>, pattern = "^[0-9a-hjkmnp-tv-z]{12}$")]
+    input: Option<InputId>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -227,6 +231,24 @@ pub async fn start(
         return Err(Problem::bad("Say what to research."));
     }
     weft_research::check_question(&body.question).map_err(Problem::too_large)?;
+    // Whoever hears nothing of it asks again, while this may still be under way.
+    to_the_end(async move {
+        let input = body.input.unwrap_or_else(|| desk.new_input());
+        let once = desk.said.of(Some(session), input);
+        let asking = async {
+            if !desk.was_said(session, input).await? {
+                begin(&desk, session, input, body).await?;
+            }
+            Ok::<_, Problem>(session)
+        };
+        once.get_or_try_init(|| asking).await?;
+        let run = desk.engine.state(session)?.run.map_or(1, |run| run.number);
+        Ok((StatusCode::ACCEPTED, Json(Begun { session: session.to_string(), run })))
+    })
+    .await
+}
+
+async fn begin(desk: &SharedDesk, session: SessionId, input: InputId, body: ResearchIn) -> Answer<()> {
     let follows = body.follows.as_deref().map(|id| id.parse().map_err(|_| Problem::bad("`follows` is no session.")));
     let follows = follows.transpose()?;
     follows.iter().try_for_each(|session| desk.exists(*session))?;
@@ -254,7 +276,6 @@ pub async fn start(
     }
     settings.extend(body.depth.map(|depth| ("depth".to_owned(), json!(depth))));
     settings.extend(body.web.map(|web| ("web".to_owned(), json!(web))));
-    let labels = desk.labels_for(&[UserPart::text(body.question.clone())]).await;
     let new = NewRun {
         flow,
         question: body.question,
@@ -263,10 +284,9 @@ pub async fn start(
         follows,
         afresh: body.afresh,
     };
-    desk.engine.start_flow(session, new).await?;
-    desk.take_up(session, labels).await;
-    let run = desk.engine.state(session)?.run.map_or(1, |run| run.number);
-    Ok((StatusCode::ACCEPTED, Json(Begun { session: session.to_string(), run })))
+    desk.engine.start_flow_as(input, session, new).await?;
+    desk.take_up(session).await;
+    Ok(())
 }
 
 #[derive(Serialize, ToSchema)]

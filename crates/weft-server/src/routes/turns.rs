@@ -9,10 +9,10 @@ use weft_core::event::Delivery;
 use weft_core::{InputId, SessionId, UserPart, secret};
 use weft_store::MarkChange;
 
-use super::{blocking, to_the_end};
+use super::to_the_end;
 use crate::desk::{Desk, SharedDesk};
 use crate::extract::{Body, Names, OptionalBody, Path, Session, named};
-use crate::labelling;
+use crate::once::copied_by;
 use crate::problem::{Answer, Problem};
 use crate::rows::SessionView;
 use crate::uploads;
@@ -148,23 +148,15 @@ impl Desk {
                 }
             }
         }
-        let labels = self.labels_for(&content).await;
         self.engine.say_as(input, session, content, delivery, anyway).await?;
-        self.take_up(session, labels).await;
+        self.take_up(session).await;
         Ok(())
-    }
-
-    /// The labels that a session gets by what is said in it. Without them it is said all the same.
-    pub async fn labels_for(self: &SharedDesk, content: &[UserPart]) -> Vec<String> {
-        let desk = SharedDesk::clone(self);
-        let rules = blocking(move || desk.auto_labels()).await.unwrap_or_default();
-        labelling::of(content, &rules)
     }
 
     /// This server goes on with what was begun in a session, and whoever began it has read what was there.
     /// Without the marks the session is as it was.
-    pub async fn take_up(&self, session: SessionId, add_labels: Vec<String>) {
-        let change = MarkChange { read: Some(true), served: Some(true), add_labels, ..MarkChange::default() };
+    pub async fn take_up(&self, session: SessionId) {
+        let change = MarkChange { read: Some(true), served: Some(true), ..MarkChange::default() };
         let _ = self.engine.store().mark(session, change).await;
     }
 }
@@ -213,6 +205,11 @@ pub struct ForkIn {
     #[serde(default)]
     #[schema(minimum = 1)]
     at: Option<u64>,
+    /// An id of your own for the copy, 12 letters and digits drawn at random. Asked again under the same id,
+    /// because the answer was lost, this is the copy that was made.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, pattern = "^[0-9a-hjkmnp-tv-z]{12}$")]
+    input: Option<InputId>,
 }
 
 /// Copy a session up to an event, to take it another way
@@ -228,7 +225,25 @@ pub async fn fork(
     if fork.at.is_some_and(|at| at == 0 || at > last) {
         return Err(Problem::bad(format!("This session has events 1 to {last}.")));
     }
-    let copy = desk.engine.fork(session, fork.at).await?;
-    desk.engine.store().mark(copy, MarkChange { read: Some(true), ..MarkChange::default() }).await?;
-    Ok((StatusCode::CREATED, Json(desk.view(copy)?)))
+    let Some(input) = fork.input else {
+        let copy = desk.engine.fork(session, fork.at).await?;
+        desk.engine.store().mark(copy, MarkChange { read: Some(true), ..MarkChange::default() }).await?;
+        return Ok((StatusCode::CREATED, Json(desk.view(copy)?)));
+    };
+    to_the_end(async move {
+        let name = copied_by(session, input);
+        let once = desk.said.of(Some(session), input);
+        let copying = async {
+            if let Some(copy) = desk.engine.store().known_as(&name)? {
+                return Ok(copy);
+            }
+            let copy = desk.engine.fork(session, fork.at).await?;
+            let change = MarkChange { read: Some(true), known_as: Some(name), ..MarkChange::default() };
+            desk.engine.store().mark(copy, change).await?;
+            Ok::<_, Problem>(copy)
+        };
+        let copy = once.get_or_try_init(|| copying).await.copied()?;
+        Ok((StatusCode::CREATED, Json(desk.view(copy)?)))
+    })
+    .await
 }

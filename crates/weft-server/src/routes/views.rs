@@ -7,6 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use weft_engine::labelling::AutoLabel;
 
 use super::sessions::{bad_expression, checked_labels};
 use super::views_file::Kept;
@@ -14,7 +15,6 @@ use super::{blocking, to_the_end};
 use crate::desk::{Desk, SharedDesk};
 use crate::expression::Expression;
 use crate::extract::Body;
-use crate::labelling::AutoLabel;
 use crate::problem::{Answer, Problem};
 use crate::statuses::{Colour, Status};
 use crate::version;
@@ -58,7 +58,7 @@ pub struct ViewsIn {
     colours: BTreeMap<String, Colour>,
     /// Labels that sessions get by what is said in them.
     #[serde(default)]
-    #[schema(max_items = 100)]
+    #[schema(max_items = 100, value_type = Vec<DescribedAutoLabel>)]
     auto_labels: Vec<AutoLabel>,
     /// Statuses that have another name now, from old to new: sessions and views that have the old one get the
     /// new one.
@@ -77,6 +77,7 @@ pub struct ViewsOut {
     /// The colours of labels, by their whole names.
     colours: BTreeMap<String, Colour>,
     /// Labels that sessions get by what is said in them.
+    #[schema(value_type = Vec<DescribedAutoLabel>)]
     auto_labels: Vec<AutoLabel>,
     /// All labels that sessions in sight carry.
     labels: Vec<LabelView>,
@@ -84,6 +85,18 @@ pub struct ViewsOut {
     version: String,
     /// Why these are not the ones that were saved, if they are not.
     notice: Option<String>,
+}
+
+/// The engine's own type, as the API describes it: a label for sessions in which something is said.
+#[derive(ToSchema)]
+#[schema(as = AutoLabel)]
+#[expect(dead_code, reason = "it is only described")]
+struct DescribedAutoLabel {
+    /// What a message holds; `*` stands for anything in between, and capitals make no difference.
+    #[schema(min_length = 1, max_length = 200)]
+    pattern: String,
+    #[schema(min_length = 1, max_length = 60)]
+    label: String,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -10,12 +10,12 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use weft_engine::labelling::{self, AutoLabel};
 use weft_store::Renaming;
 
 use super::blocking;
 use super::views::SavedView;
 use crate::desk::{Desk, SharedDesk};
-use crate::labelling::AutoLabel;
 use crate::problem::{Answer, Problem};
 use crate::statuses::{self, Category, Colour, Status, Stored};
 use crate::version;
@@ -80,7 +80,7 @@ impl From<StoredViews> for Kept {
 
 impl Desk {
     fn views_file(&self) -> PathBuf {
-        self.home.config.join("views.json")
+        labelling::file(&self.home)
     }
 
     /// What was saved. A file that cannot be understood is said and stays where it is until something is saved:
@@ -156,11 +156,6 @@ impl Desk {
             let aside = self.views_file().with_extension(format!("damaged-{}.json", self.engine.clock().now().0));
             let _ = std::fs::rename(self.views_file(), aside);
         }
-    }
-
-    /// The labels that sessions get by what is said in them.
-    pub(super) fn auto_labels(&self) -> Vec<AutoLabel> {
-        self.kept_views().0.auto_labels
     }
 
     /// The statuses that mean there is nothing left to do.

@@ -268,3 +268,25 @@ async fn a_stream_on_which_nothing_happens_says_every_15_seconds_that_it_is_aliv
         assert!((Duration::from_secs(40)..Duration::from_secs(60)).contains(&passed), "{path}: {passed:?}");
     }
 }
+
+#[tokio::test]
+async fn how_long_was_thought_is_in_the_log_and_is_not_the_whole_round() {
+    let world = slow().await;
+    let id = world.session("tell me").await;
+    world.at_rest(&id).await;
+    let log = world.log(&id);
+    let round = log.iter().find(|event| event["type"] == "round_answered").unwrap();
+    let (thought, all) = (round["thinking_millis"].as_u64().unwrap(), round["spent"]["millis"].as_u64().unwrap());
+    // Its pieces come 5 ms apart, and what is said after them is five times as long.
+    assert!(thought >= 10 && thought * 2 < all, "{thought} of {all} ms");
+}
+
+#[tokio::test]
+async fn who_does_not_think_has_thought_for_no_time() {
+    let world = World::saying("hi").await;
+    let id = world.session("hello").await;
+    world.at_rest(&id).await;
+    let log = world.log(&id);
+    let round = log.iter().find(|event| event["type"] == "round_answered").unwrap();
+    assert_eq!(round.get("thinking_millis"), None);
+}

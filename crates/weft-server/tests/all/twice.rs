@@ -82,3 +82,42 @@ async fn a_session_that_is_begun_again_with_the_same_words_is_the_same_session()
     assert_eq!(world.send(request).await.expect(201)["id"], id);
     assert_eq!(world.get("sessions").await.json()["counts"]["total"], 1);
 }
+
+#[tokio::test]
+async fn a_copy_that_is_asked_for_again_under_the_same_id_is_the_same_copy() {
+    let world = World::saying("hi").await;
+    let session = world.session("hello").await;
+    world.at_rest(&session).await;
+    let path = format!("sessions/{session}/fork");
+    let wanted = json!({ "input": "0123456789ab" });
+    let (one, two) = tokio::join!(world.post(&path, wanted.clone()), world.post(&path, wanted.clone()));
+    let copy = one.expect(201)["id"].clone();
+    assert_eq!(two.expect(201)["id"], copy);
+    let other = world.another_url().await;
+    let request = world.client.post(format!("{other}/api/v1/{path}")).bearer_auth(&world.token);
+    let request = request.header("content-type", "application/json").body(wanted.to_string());
+    assert_eq!(world.send(request).await.expect(201)["id"], copy, "also for a server that was not there");
+    let third = world.post(&path, json!({ "input": "0123456789ac" })).await.expect(201);
+    assert_ne!(third["id"], copy, "another id, another copy");
+    assert_ne!(world.post(&path, json!({})).await.expect(201)["id"], third["id"]);
+    assert_eq!(world.get("sessions").await.json()["counts"]["total"], 4);
+}
+
+#[tokio::test]
+async fn a_question_to_documents_with_an_id_of_its_own_is_asked_once() {
+    let world = World::saying("Nothing.").await;
+    let session = world.post("sessions", json!({})).await.expect(201)["id"].as_str().unwrap().to_owned();
+    let path = format!("sessions/{session}/research");
+    let asked =
+        json!({ "question": "How long are files kept?", "yes": true, "depth": "quick", "input": "0123456789ab" });
+    let (one, two) = tokio::join!(world.post(&path, asked.clone()), world.post(&path, asked.clone()));
+    assert_eq!((&one.expect(202)["run"], &two.expect(202)["run"]), (&json!(1), &json!(1)));
+    world.at_rest(&session).await;
+    world.post(&path, asked.clone()).await.expect(202);
+    let other = world.another_url().await;
+    let request = world.client.post(format!("{other}/api/v1/{path}")).bearer_auth(&world.token);
+    let request = request.header("content-type", "application/json").body(asked.to_string());
+    world.send(request).await.expect(202);
+    let runs = world.log(&session).iter().filter(|event| event["type"] == "flow_started").count();
+    assert_eq!((runs, inputs(&world, &session).len()), (1, 1));
+}

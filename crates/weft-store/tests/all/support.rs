@@ -100,7 +100,7 @@ pub fn answer(text: &str, calls: &[&str]) -> Event {
         })
     }));
     let stop = if calls.is_empty() { StopReason::End } else { StopReason::ToolCalls };
-    RoundAnswered { parts, stop, spent: spent(1_000), plan: Vec::new() }.into()
+    RoundAnswered { parts, stop, spent: spent(1_000), thinking_millis: 0, plan: Vec::new() }.into()
 }
 
 pub fn tool_started(call: &str) -> Event {

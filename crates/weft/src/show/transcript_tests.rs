@@ -21,7 +21,7 @@ fn model() -> ModelName {
 
 fn answer(parts: Vec<Part>) -> RoundAnswered {
     let spent = Spent { model: model(), usage: Usage::default(), cost: Cost::ZERO, millis: 5 };
-    RoundAnswered { parts, stop: StopReason::End, spent, plan: Vec::new() }
+    RoundAnswered { parts, stop: StopReason::End, spent, thinking_millis: 0, plan: Vec::new() }
 }
 
 fn input(number: u64, text: &str) -> InputReceived {

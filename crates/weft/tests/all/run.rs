@@ -345,3 +345,22 @@ fn a_missing_key_is_told_once() {
     ran.says("There is no key for anthropic").says("ANTHROPIC_API_KEY");
     assert_eq!(ran.stderr.matches("weft auth").count(), 1, "{ran:?}");
 }
+
+#[test]
+fn a_session_of_a_script_gets_labels_by_what_is_said_in_it() {
+    let world = World::new(vec![text("Paid."), text("Hello.")]);
+    let home = world.home.path().join("weft");
+    std::fs::create_dir_all(&home).unwrap();
+    let rules = r#"{"views":[],"statuses":[],"auto_labels":[{"pattern":"pay*invoice","label":"money"}]}"#;
+    std::fs::write(home.join("views.json"), rules).unwrap();
+    world.weft(&["run", "please pay the INVOICE"]).expect(0);
+    world.weft(&["run", "say hello"]).expect(0);
+    let options = weft_store::Options {
+        path: home.join("weft.db"),
+        backups: home.join("backups"),
+        locks: home.join("locks"),
+        commit: weft_store::Commit::Thread,
+    };
+    let opened = weft_store::Store::open(options).unwrap();
+    assert_eq!(opened.store.labels().unwrap(), [("money".to_owned(), 1)]);
+}
