@@ -30,6 +30,7 @@ pub fn answer(parts: Vec<Part>, stop: weft_core::event::StopReason, input: u64) 
         parts,
         stop,
         spent: Spent { model: model(), usage, cost: Cost(100_000), millis: 900 },
+        thinking_millis: 0,
         plan: Vec::new(),
     }
 }
