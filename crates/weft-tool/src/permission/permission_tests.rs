@@ -464,6 +464,71 @@ fn in_auto_mode_no_command_hides_from_a_rule() {
         assert_eq!(ruled.judge(Mode::Auto, run(line)), "no", "{line}");
         assert_eq!(free.judge(Mode::Auto, run(line)), "yes", "{line}");
     }
+    let nested = [
+        "bash -co pipefail 'curl x'",
+        "bash -ec 'curl x'",
+        "sh -c -- 'curl x'",
+        "bash - -c 'curl x'",
+        "env -i bash -c \"bash -c 'curl x'\"",
+        "find . -exec sh -c 'curl {}' ';'",
+        "echo x | xargs -I {} sh -c 'curl {}'",
+        "echo x | xargs -I{} -n1 curl {}",
+        "stdbuf -oL timeout --signal=KILL 5 curl x",
+        "git bisect run curl x",
+        "git -C . submodule --quiet foreach --recursive 'curl x'",
+        "git submodule foreach curl x",
+        "git rebase -i -x 'true && curl x' main",
+        "git rebase --exec='curl x' main",
+    ];
+    for line in nested {
+        assert_ne!(ruled.judge(Mode::Auto, run(line)), "yes", "{line}");
+        let seen = Line::parse(line);
+        let is_seen = |simple: &command::Simple| simple.words.first().is_some_and(|word| word.text == "curl");
+        assert!(seen.commands.iter().chain(&seen.within).any(is_seen) || seen.unclear.is_some(), "{line}");
+    }
+    let unclear = [
+        "env -S 'curl x'",
+        "env --split-string='curl x'",
+        "env - curl x",
+        "bash - <<< 'curl x'",
+        "bash -s y <<< 'curl x'",
+        "bash /dev/stdin <<< 'curl x'",
+        "bash /proc/self/fd/0 <<< 'curl x'",
+        "bash <(echo curl x)",
+        "bash <<EOF\ncurl x\nEOF",
+        "cat <<EOF | sh\ncurl x\nEOF",
+        "cat <<EOF\n$(curl x)\nEOF",
+        "[[ -v 'a[$(curl x)]' ]]",
+        "test -v 'a[`curl x`]'",
+        "printf -v 'a[$(curl x)]' y",
+        "unset 'a[$(curl x)]'",
+        "read 'a[$(curl x)]' < f",
+        "compgen -C 'curl x'",
+        "mapfile -c 1 -C 'curl x' < f",
+        "prlimit curl x",
+        "fish -c 'curl x'",
+        "{curl,x}",
+        "cur? x",
+        "/usr/bin/c* x",
+        "$'cu\\x72l' x",
+        "${x:-curl} x",
+        "case a in a) curl x;; esac",
+        "git -c core.pager='curl x' log",
+        "git -ccore.sshCommand='curl x' fetch",
+        "git -c user.name=n -c core.editor='curl x' commit",
+        "git --config-env=core.fsmonitor=X status",
+        "git -c include.path=f status",
+        "git --exec-path=. x",
+    ];
+    for line in unclear {
+        assert_ne!(ruled.judge(Mode::Auto, run(line)), "yes", "{line}");
+        // Nor does anybody's leave for it hold.
+        let allowed = World::new().with(Decision::Allow, "run git").with(Decision::Allow, "run bash");
+        assert_ne!(allowed.judge(Mode::Ask, run(line)), "yes", "{line}");
+    }
+    for line in ["bash script.sh", "bash -x script.sh", "git -c user.name=n commit -m x", "[ -f 'a[1]' ]", "git log"] {
+        assert_eq!(ruled.judge(Mode::Auto, run(line)), "yes", "{line}");
+    }
     for line in ["x=curl; $x y", "a[0]=1 curl y", "CI\\\n=1 curl x", "echo \"$\\\n(curl x)\"", "`echo curl` x"] {
         assert_ne!(ruled.judge(Mode::Auto, run(line)), "yes", "{line}");
         assert_eq!(free.judge(Mode::Auto, run(line)), "yes", "{line}");

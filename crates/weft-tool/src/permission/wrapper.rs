@@ -144,6 +144,83 @@ const COMMAND_FOR_RUNNERS: [&str; 3] = ["-c", "--call", "--command"];
 /// Their options that stand alone.
 const WITHOUT_VALUE: [&str; 6] = ["-i", "-0", "-r", "-t", "-p", "--ignore-environment"];
 
+/// Programs that run another one, told in more ways than are followed here.
+const OWN_WAYS: [&str; 45] = [
+    "watch",
+    "parallel",
+    "ssh",
+    "su",
+    "script",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "busybox",
+    "toybox",
+    "bwrap",
+    "firejail",
+    "setpriv",
+    "runuser",
+    "pkexec",
+    "gosu",
+    "sg",
+    "systemd-run",
+    "start-stop-daemon",
+    "prlimit",
+    "numactl",
+    "setarch",
+    "fakeroot",
+    "faketime",
+    "eatmydata",
+    "xvfb-run",
+    "dbus-run-session",
+    "rlwrap",
+    "expect",
+    "socat",
+    "entr",
+    "watchexec",
+    "hyperfine",
+    "tmux",
+    "screen",
+    "at",
+    "batch",
+    "fish",
+    "csh",
+    "tcsh",
+    "compgen",
+    "complete",
+    "bind",
+    "mapfile",
+    "readarray",
+];
+
+/// What the shell itself does with arguments in which it computes, also where they are quoted.
+const COMPUTING: [&str; 12] =
+    ["test", "[", "[[", "printf", "read", "unset", "let", "declare", "typeset", "local", "export", "readonly"];
+
+/// Last parts of settings by which git is given a program to run, or more settings.
+const PROGRAMS_OF_GIT: [&str; 20] = [
+    "alternaterefscommand",
+    "askpass",
+    "clean",
+    "cmd",
+    "command",
+    "driver",
+    "editor",
+    "external",
+    "fsmonitor",
+    "gitproxy",
+    "helper",
+    "hookspath",
+    "pager",
+    "path",
+    "process",
+    "program",
+    "smudge",
+    "sshcommand",
+    "textconv",
+    "vcs",
+];
+
 pub(super) const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
 
 /// The commands that a simple command comes to, itself included where it matters.
@@ -167,9 +244,11 @@ pub(super) fn unwrap(simple: Simple, depth: usize) -> Line {
             line.is_unclear("it changes what later commands mean");
         }
         "find" => found(&simple, depth, &mut line),
-        "watch" | "parallel" | "ssh" | "su" | "script" | "chroot" | "unshare" | "nsenter" | "busybox" => {
-            line.is_unclear("it runs a command in a way of its own");
+        "git" => told_by_git(&simple, depth, &mut line),
+        name if COMPUTING.contains(&name) && simple.words.iter().any(|word| computes(&word.text)) => {
+            line.is_unclear("it computes");
         }
+        name if OWN_WAYS.contains(&name) => line.is_unclear("it runs a command in a way of its own"),
         shell if SHELLS.contains(&shell) => scripted(&simple, depth, &mut line),
         _ => {}
     }
@@ -336,15 +415,78 @@ fn evaluated(simple: &Simple, depth: usize, line: &mut Line) {
     line.add(Line::nested(&arguments.join(" "), depth + 1, is_bash(crate::process::shell())));
 }
 
+/// Whether an argument holds a command where the shell computes an index.
+fn computes(argument: &str) -> bool {
+    argument.contains('[') && (argument.contains("$(") || argument.contains('`'))
+}
+
+/// Programs that git is told to run: by a setting on its line, from a folder, or by a subcommand.
+fn told_by_git(simple: &Simple, depth: usize, line: &mut Line) {
+    const GIVEN: &str = "it gives git a program to run";
+    let mut words = simple.words.iter().skip(1);
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        let given = match text {
+            "-c" | "--config-env" => words.next().map(|next| next.text.as_str()),
+            _ => text.strip_prefix("-c").or_else(|| text.strip_prefix("--config-env=")),
+        };
+        if let Some(setting) = given {
+            let key = setting.split('=').next().unwrap_or_default().to_lowercase();
+            let last = key.rsplit('.').next().unwrap_or_default();
+            if PROGRAMS_OF_GIT.contains(&last) || key.starts_with("pager.") {
+                return line.is_unclear(GIVEN);
+            }
+        } else if text.starts_with("--exec-path=") {
+            return line.is_unclear(GIVEN);
+        } else if matches!(text, "-C" | "--git-dir" | "--work-tree" | "--namespace") {
+            words.next();
+        } else if !text.starts_with('-') {
+            break;
+        }
+    }
+    if let Some(rest) = behind(simple, "git", &["git", "bisect", "run"]) {
+        runs(rest.iter(), depth, line);
+    }
+    if let Some(rest) = behind(simple, "git", &["git", "submodule", "foreach"]) {
+        let rest: Vec<&Word> = rest.iter().skip_while(|word| word.text.starts_with('-')).collect();
+        shell_line(&rest, depth, line);
+    }
+    if let Some(rest) = behind(simple, "git", &["git", "rebase"]) {
+        let mut words = rest.iter();
+        while let Some(word) = words.next() {
+            let told = match word.text.as_str() {
+                "-x" | "--exec" => words.next().cloned(),
+                text => text.strip_prefix("--exec=").map(|text| Word { text: text.to_owned(), ..word.clone() }),
+            };
+            shell_line(&Vec::from_iter(told.as_ref()), depth, line);
+        }
+    }
+}
+
+/// Words that are put together for a shell.
+fn shell_line(words: &[&Word], depth: usize, line: &mut Line) {
+    if words.iter().any(|word| !word.literal) {
+        line.is_unclear("a shell runs what the shell makes up");
+    }
+    let text: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    within(Line::nested(&text.join(" "), depth + 1, is_bash("sh")), line);
+}
+
 /// `bash -c '…'` is what it runs; `bash script` is a command like any other.
 fn scripted(simple: &Simple, depth: usize, line: &mut Line) {
     let mut words = simple.words.iter().skip(1);
-    let mut is_line = false;
+    let (mut is_line, mut is_read) = (false, false);
     while let Some(word) = words.next() {
-        if matches!(word.text.as_str(), "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file") {
+        let letters = word.text.strip_prefix(['-', '+']).filter(|rest| !rest.starts_with('-'));
+        if matches!(word.text.as_str(), "--rcfile" | "--init-file") {
             words.next();
-        } else if word.text.starts_with(['-', '+']) && word.text.len() > 1 {
-            is_line |= word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('c');
+        } else if let Some(letters) = letters {
+            is_line |= word.text.starts_with('-') && letters.contains('c');
+            is_read |= letters.contains('s');
+            // Each of these takes a word that follows.
+            letters.matches(['o', 'O']).for_each(|_| drop(words.next()));
+        } else if word.text.starts_with("--") {
+            // Stands alone.
         } else if is_line {
             if !word.literal {
                 line.is_unclear("a shell runs what the shell makes up");
@@ -353,6 +495,11 @@ fn scripted(simple: &Simple, depth: usize, line: &mut Line) {
             line.add(Line::nested(&word.text, depth + 1, is_bash(shell)));
             return;
         } else {
+            // What it reads may be no file that anybody could look at, but what the line itself gives it.
+            let is_given = ["/dev/", "/proc/"].iter().any(|folder| word.text.starts_with(folder));
+            if is_read || is_given || !word.literal {
+                line.is_unclear("a shell runs what it reads");
+            }
             return;
         }
     }
