@@ -130,9 +130,12 @@ const BUNDLES: [Bundle; 11] = [
             "list_conflicts",
             "assess_codebase_health",
             "update_knowledge",
+            "receive_context_feedback",
+            "query_context_feedback",
+            "get_context_quality_metrics",
         ],
         about: Some(
-            "judgement: answers asked for and kept, the best context for a budget, conflicts, health of code, a fresh index",
+            "judgement: answers asked for and kept, what was wrong with them, the best context for a budget, conflicts, health of code, a fresh index",
         ),
     },
     Bundle {

@@ -32,6 +32,8 @@ pub enum KnowledgeError {
     Vector(String),
     #[error("{0}")]
     Model(String),
+    #[error("nothing was put down. {0}")]
+    NoFeedback(&'static str),
     #[error(transparent)]
     NoMoment(#[from] weft_store::NoMoment),
     #[error("no language is called `{0}`")]
@@ -40,7 +42,7 @@ pub enum KnowledgeError {
     Store(#[from] StoreError),
 }
 
-fn near(similar: &[String]) -> String {
+pub(crate) fn near(similar: &[String]) -> String {
     if similar.is_empty() {
         " Run `weft index` if it is new".to_owned()
     } else {

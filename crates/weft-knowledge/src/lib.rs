@@ -44,7 +44,10 @@ mod tables;
 mod tools;
 mod watching;
 
-pub use answers::{Asked, Intent, KeptAnswer, NewAnswer, Origin, Replied, Resolved};
+pub use answers::{
+    Asked, Doubt, Fault, Feedback, Intent, KeptAnswer, Missing, NewAnswer, NewFeedback, Origin, Quality, Relation,
+    Replied, Resolved, Traced,
+};
 pub use chunk::{Chunk, ChunkId, Domain, EdgeKind, Kind, Language, Place};
 pub use error::KnowledgeError;
 pub use filter::Filter;

@@ -14,7 +14,8 @@ use crate::error::StoreError;
 
 /// Readers beyond this many are closed after use.
 const IDLE_READERS: usize = 4;
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long is waited for somebody else who writes.
+pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS: usize = 64;
 
 /// Small page caches: the operating system caches the file anyway, and memory is a promise.

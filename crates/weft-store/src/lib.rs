@@ -36,7 +36,7 @@ mod writer;
 pub use append::{Append, Index};
 pub use asks::AskRow;
 pub use backup::KEPT as BACKUPS_KEPT;
-pub use database::{LARGE_CACHE, SMALL_CACHE, connect_derived};
+pub use database::{BUSY_TIMEOUT, LARGE_CACHE, SMALL_CACHE, connect_derived};
 pub use error::StoreError;
 pub use keychain::Keychain;
 pub use ledger::{GroupBy, SpentScope, UsageFilter, UsageRow};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use weft_knowledge::{Domain, Kind, Language};
+use weft_knowledge::{Domain, Fault, Kind, Language};
 
 pub const INDEX_HELP: &str =
     "Takes in what is new or changed since the last time, so that `weft search`, `weft graph` and agents
@@ -215,6 +215,9 @@ pub enum KnowledgeCommand {
         #[arg(long)]
         json: bool,
     },
+    /// What was wrong with an answer, so that whoever asks the like is told
+    #[command(subcommand)]
+    Feedback(FeedbackCommand),
     /// How healthy the code is: maturity, consistency, coverage, debt
     Health {
         /// A folder or file; everything if left out
@@ -243,6 +246,57 @@ pub enum KnowledgeCommand {
         #[arg(long, conflicts_with = "wheel")]
         minilm: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum FeedbackCommand {
+    /// Say what was wrong. Kept answers about the same are forgotten
+    Add {
+        /// What had been asked
+        #[arg(value_name = "QUESTION", required = true)]
+        question: Vec<String>,
+        /// outdated_context, missing_context, pattern_mismatch, wrong_recommendation, or engineer_failure where the
+        /// work that it was for failed
+        #[arg(long, value_name = "FAULT", value_parser = fault)]
+        fault: Fault,
+        /// What came of it
+        #[arg(long, value_name = "WORDS")]
+        happened: String,
+        /// What would have been right, in words or as places: src/store.rs:12, guide.md#4.1
+        #[arg(long, value_name = "WORDS")]
+        right: Option<String>,
+        /// What the answer was made from
+        #[arg(long, value_name = "PLACE", value_delimiter = ',')]
+        given: Vec<String>,
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// What was said of answers, the newest first
+    List {
+        /// Only of answers about this
+        #[arg(value_name = "WORDS")]
+        about: Vec<String>,
+        /// One JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take back what was said
+    Remove {
+        /// Its number, as `list` shows it
+        #[arg(value_name = "NUMBER")]
+        number: i64,
+    },
+    /// How often answers were asked for and found wanting
+    Quality {
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+fn fault(word: &str) -> Result<Fault, String> {
+    Fault::read(word).ok_or_else(|| one_of(Fault::ALL.iter().map(|fault| fault.word())))
 }
 
 fn kind(word: &str) -> Result<Kind, String> {

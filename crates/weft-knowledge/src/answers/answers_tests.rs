@@ -3,17 +3,17 @@ use std::sync::atomic::AtomicBool;
 use super::*;
 use crate::{Places, Run};
 
-const NOW: i64 = 1_900_000_000_000;
+pub(super) const NOW: i64 = 1_900_000_000_000;
 const MINUTE: i64 = 60_000;
 
-struct World {
-    folder: tempfile::TempDir,
-    home: tempfile::TempDir,
-    knowledge: Knowledge,
+pub(super) struct World {
+    pub folder: tempfile::TempDir,
+    pub home: tempfile::TempDir,
+    pub knowledge: Knowledge,
 }
 
 impl World {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let (folder, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let knowledge = Knowledge::open(&Places::within(home.path()), folder.path()).unwrap();
         let mut world = Self { folder, home, knowledge };
@@ -23,18 +23,18 @@ impl World {
         world
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub fn write(&self, path: &str, text: &str) {
         let path = self.folder.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
-    fn index(&mut self) {
+    pub fn index(&mut self) {
         let run = Run { now: NOW, stop: &AtomicBool::new(false), tell: &mut |_| {} };
         self.knowledge.index(None, run).unwrap();
     }
 
-    fn keep(&self, intent: Intent, subject: &str, sources: &[&str], confidence: f32) -> Result<(), &'static str> {
+    pub fn keep(&self, intent: Intent, subject: &str, sources: &[&str], confidence: f32) -> Result<(), &'static str> {
         let new = NewAnswer {
             intent,
             subject: Some(subject.to_owned()),
@@ -47,11 +47,11 @@ impl World {
     }
 
     /// A source as it is now.
-    fn read(&self, path: &str) -> (String, Vec<u8>) {
+    pub fn read(&self, path: &str) -> (String, Vec<u8>) {
         (path.to_owned(), self.knowledge.hash_now(path).unwrap().unwrap_or_default())
     }
 
-    fn ask(&self, question: &str, at: i64) -> Resolved {
+    pub fn ask(&self, question: &str, at: i64) -> Resolved {
         let asked = Asked { question: question.to_owned(), budget: 2_000, now: at, ..Asked::default() };
         self.knowledge.resolve(&asked).unwrap()
     }

@@ -163,7 +163,7 @@ impl Knowledge {
     }
 
     /// The answer whose question means the same. Only where a model of this machine can say so.
-    fn same_question(&self, intent: Intent, question: &str) -> Result<Option<StoredAnswer>, KnowledgeError> {
+    pub(super) fn same_question(&self, intent: Intent, question: &str) -> Result<Option<StoredAnswer>, KnowledgeError> {
         if self.embedder.is_far() || self.without_model().is_some() {
             return Ok(None);
         }

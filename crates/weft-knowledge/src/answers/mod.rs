@@ -5,18 +5,25 @@
 //! now, so where something is, is never kept. A kept answer is told again only while everything holds
 //! that it used, and only to a question that is surely the same.
 //!
-//! Where to go next: `kept` has what makes a kept answer stale; `judgement::prompt` what a model is told,
-//! `replied` what becomes of its answer.
+//! Where to go next: `traced` has the questions that the graph answers exactly; `kept` what makes a kept
+//! answer stale; `judgement::prompt` what a model is told, `replied` what becomes of its answer; `feedback`
+//! what people and agents say of answers.
 
+mod feedback;
+mod forms;
 mod kept;
 mod replied;
 pub(crate) mod subject;
+mod traced;
 
 use serde::Serialize;
 
+pub use self::feedback::{Doubt, Fault, Feedback, Missing, NewFeedback, Quality};
+pub(crate) use self::feedback::{Told, told};
 pub use self::kept::{KeptAnswer, NewAnswer};
 pub(crate) use self::kept::{MANY_FILES, UNKNOWN_SOURCE};
 pub use self::replied::Replied;
+pub use self::traced::{Relation, Traced};
 use crate::chunk::stored_enum;
 use crate::error::KnowledgeError;
 use crate::filter::Filter;
@@ -110,8 +117,14 @@ pub struct Resolved {
     /// What was kept, with its age and sources.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptAnswer>,
+    /// What the graph says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traced: Option<Traced>,
     /// What the index says.
     pub context: Context,
+    /// That answers to the like were found wanting: confidence is low.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Doubt>,
 }
 
 impl Knowledge {
@@ -127,42 +140,79 @@ impl Knowledge {
     /// The best answer there is without a model, and what a model needs where that is not enough.
     pub fn resolve(&self, asked: &Asked) -> Result<Resolved, KnowledgeError> {
         let (intent, subject, confidence) = self.understood(asked);
-        let of = |origin, text, kept, context| Resolved {
+        let doubts = self.doubts_about(&subject)?;
+        let found = Resolved {
             intent,
-            subject: subject.clone(),
+            subject,
             confidence,
-            origin,
-            text,
-            kept,
-            context,
+            origin: Origin::Nothing,
+            text: String::new(),
+            kept: None,
+            traced: None,
+            context: Context::default(),
+            doubts,
         };
-        if confidence >= SURE
-            && let Some(kept) = self.kept_answer(intent, &subject, &asked.question, asked.now)?
+        let mut found = self.resolved(asked, found)?;
+        if found.origin != Origin::Model && !found.doubts.is_empty() {
+            found.text = format!("{}\n\n{}", told(&found.doubts), found.text);
+        }
+        let pattern = (found.intent == Intent::Pattern).then_some(Told::Pattern);
+        let kept = (found.origin == Origin::Kept).then_some(Told::Kept);
+        self.count_told(&[Some(Told::Answer), pattern, kept].into_iter().flatten().collect::<Vec<_>>());
+        Ok(found)
+    }
+
+    fn resolved(&self, asked: &Asked, mut found: Resolved) -> Result<Resolved, KnowledgeError> {
+        let of_now = asked.intent.is_none_or(|intent| intent < Intent::Historical);
+        if let Some(traced) = self.traced_in(&asked.question, &asked.filter)?.filter(|_| of_now) {
+            let origin = if traced.is_known() { Origin::Index } else { Origin::Nothing };
+            let (intent, text) = (Intent::Locate, traced.text(asked.budget));
+            return Ok(Resolved { origin, intent, confidence: CUED, text, traced: Some(traced), ..found });
+        }
+        if found.confidence >= SURE
+            && let Some(kept) = self.kept_answer(found.intent, &found.subject, &asked.question, asked.now)?
         {
-            return Ok(of(Origin::Kept, kept.answer.clone(), Some(kept), Context::default()));
+            return Ok(Resolved { origin: Origin::Kept, text: kept.answer.clone(), kept: Some(kept), ..found });
         }
         let query =
             Query { text: asked.question.clone(), filter: asked.filter.clone(), limit: LOCATED, now: asked.now };
-        if intent == Intent::Locate {
+        if found.intent == Intent::Locate {
             let mut hits = self.search(&query)?.hits;
             hits.retain(|hit| hit.likeness >= LEAST_LIKE);
             let lines: Vec<String> = hits.iter().map(prompt::place_line).collect();
-            return Ok(match lines.is_empty() {
-                true => of(Origin::Nothing, self.hint(&asked.question)?, None, Context::default()),
-                false => of(Origin::Index, lines.join("\n"), None, Context::of_hits(hits)),
-            });
+            if lines.is_empty() {
+                return Ok(Resolved { text: self.hint(&asked.question)?, ..found });
+            }
+            let context = Context::of_hits(hits);
+            return Ok(Resolved { origin: Origin::Index, text: lines.join("\n"), context, ..found });
         }
-        let context = self.context(&query, asked.budget)?;
+        found.context = self.context(&query, asked.budget)?;
+        let context = &found.context;
         let sure = |item: &&crate::ContextItem| item.worth > WORTH && item.hit.trust >= TRUSTED;
-        if context.items.is_empty() {
-            return Ok(of(Origin::Nothing, self.hint(&asked.question)?, None, context));
+        (found.origin, found.text) = if context.items.is_empty() {
+            (Origin::Nothing, self.hint(&asked.question)?)
+        } else if context.conflicts.is_empty()
+            // What the index said of it was not enough before.
+            && found.doubts.is_empty()
+            && context.items.iter().filter(sure).count() >= ENOUGH
+        {
+            (Origin::Index, prompt::sources(context))
+        } else {
+            (Origin::Model, prompt::prompt(context, &asked.question, &found.doubts))
+        };
+        Ok(found)
+    }
+
+    /// What the graph says within a filter; it has no times and no languages.
+    pub(crate) fn traced_in(&self, question: &str, filter: &Filter) -> Result<Option<Traced>, KnowledgeError> {
+        if !(Filter { path_prefix: None, ..filter.clone() }).is_empty() {
+            return Ok(None);
         }
-        if context.conflicts.is_empty() && context.items.iter().filter(sure).count() >= ENOUGH {
-            let text = prompt::sources(&context);
-            return Ok(of(Origin::Index, text, None, context));
+        let mut traced = self.traced(question)?;
+        if let (Some(traced), Some(prefix)) = (&mut traced, &filter.path_prefix) {
+            traced.found.retain(|one| one.path.starts_with(prefix.as_str()));
         }
-        let text = prompt::prompt(&context, &asked.question);
-        Ok(of(Origin::Model, text, None, context))
+        Ok(traced)
     }
 
     /// What to try where nothing was found.

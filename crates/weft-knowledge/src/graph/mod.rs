@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use serde::Serialize;
 
 pub use self::link::Way;
-pub(crate) use self::resolve::Graph;
+pub(crate) use self::resolve::{Graph, neighbour};
 use crate::chunk::{Domain, EdgeKind, Kind};
 use crate::error::KnowledgeError;
 use crate::history::Memory;
@@ -51,6 +51,17 @@ pub struct Neighbour {
     pub confidence: f32,
     #[serde(skip)]
     pub id: i64,
+}
+
+impl Neighbour {
+    /// Where it is, what it is and how it is linked, in one line.
+    pub fn line(&self) -> String {
+        let sure = if self.confidence < 0.99 { ", perhaps" } else { "" };
+        let how = self.edge.map(|edge| format!("  {edge} at {}{sure}", self.at)).unwrap_or_default();
+        let named = [self.context.as_str(), self.name.as_str()].into_iter().filter(|part| !part.is_empty());
+        let (indent, named) = ("  ".repeat(self.depth.saturating_sub(1)), named.collect::<Vec<_>>().join(" > "));
+        format!("{indent}{}:{}  {}  {named}{how}", self.path, self.line, self.kind)
+    }
 }
 
 /// Which way to go.
@@ -164,7 +175,17 @@ impl Knowledge {
         kinds: &[EdgeKind],
         depth: usize,
     ) -> Result<Vec<Neighbour>, KnowledgeError> {
-        let start = self.meant(name)?;
+        self.around(self.meant(name)?, direction, kinds, depth)
+    }
+
+    /// The same from where a name has led to.
+    pub(crate) fn around(
+        &self,
+        start: Vec<Symbol>,
+        direction: Direction,
+        kinds: &[EdgeKind],
+        depth: usize,
+    ) -> Result<Vec<Neighbour>, KnowledgeError> {
         let graph = Graph::new(&self.tables);
         // A file that imports something is not the something: what else is in it need not feel a
         // change. Only from a file to the next one imports are followed on.

@@ -162,7 +162,7 @@ impl<'a> Graph<'a> {
     }
 
     /// The symbols that an edge leads to, with how sure that is.
-    fn targets(&self, edge: &StoredEdge, source: &Symbol) -> Result<Vec<(Symbol, f32)>, KnowledgeError> {
+    pub(crate) fn targets(&self, edge: &StoredEdge, source: &Symbol) -> Result<Vec<(Symbol, f32)>, KnowledgeError> {
         let candidates = match edge.kind {
             EdgeKind::Cites => return self.cited(edge, source),
             EdgeKind::Imports => return self.imported(edge, source),
@@ -289,7 +289,7 @@ fn sure_of(found: Vec<Symbol>) -> Vec<(Symbol, f32)> {
     found.into_iter().take(MOST_UNSURE).map(|symbol| (symbol, confidence)).collect()
 }
 
-pub(super) fn neighbour(symbol: &Symbol, edge: Option<EdgeKind>, at: String, confidence: f32) -> Neighbour {
+pub(crate) fn neighbour(symbol: &Symbol, edge: Option<EdgeKind>, at: String, confidence: f32) -> Neighbour {
     Neighbour {
         path: symbol.path.clone(),
         line: symbol.first,

@@ -23,6 +23,7 @@ pub use self::hit::{Freshness, Hit};
 pub use self::lists::{Lists, Spot};
 use self::names::NameHits;
 pub use self::question::Class;
+pub(crate) use self::question::{bare, looks_like_name};
 use crate::chunk::{Chunk, ChunkId, Domain, Kind};
 use crate::error::KnowledgeError;
 use crate::filter::Filter;

@@ -122,13 +122,13 @@ impl Question {
 }
 
 /// A word without what stands around it in a sentence.
-fn bare(token: &str) -> &str {
+pub(crate) fn bare(token: &str) -> &str {
     let token = token.trim_matches(|letter: char| "`'\"“”,;:!?()[]{}".contains(letter));
     token.trim_end_matches('.').trim_end_matches("()")
 }
 
 /// Not a word of a sentence: `parse_file`, `parseFile`, `Engine::open`, `src/lib.rs`.
-fn looks_like_name(token: &str) -> bool {
+pub(crate) fn looks_like_name(token: &str) -> bool {
     let inner_capital =
         token.chars().zip(token.chars().skip(1)).any(|(one, next)| one.is_lowercase() && next.is_uppercase());
     let inner_dot = token.split_once('.').is_some_and(|(one, other)| !one.is_empty() && other.len() > 1);

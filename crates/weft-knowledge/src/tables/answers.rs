@@ -72,6 +72,13 @@ impl Tables {
         found.into_iter().map(|found| self.with_sources(found)).collect()
     }
 
+    /// All of them.
+    pub fn answers(&self) -> Result<Vec<StoredAnswer>> {
+        let mut query = self.connection.prepare_cached(ANSWER)?;
+        let rows = query.query_map([], answer)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     fn with_sources(&self, mut answer: StoredAnswer) -> Result<StoredAnswer> {
         let sql = "SELECT path, hash FROM answer_sources WHERE answer = ?1 ORDER BY path";
         let mut query = self.connection.prepare_cached(sql)?;

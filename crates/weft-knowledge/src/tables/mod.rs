@@ -5,6 +5,7 @@
 
 mod answers;
 mod areas;
+mod feedback;
 mod judging;
 mod links;
 mod names;
@@ -459,6 +460,15 @@ impl Tables {
             .connection
             .prepare_cached("SELECT source, kind, name, qualifier, line FROM edges WHERE name = ?1 ORDER BY id")?;
         let rows = query.query_map([name], stored_edge)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// What imports a name, or something whose path begins with it.
+    pub fn imports_from(&self, name: &str, limit: usize) -> Result<Vec<StoredEdge>> {
+        let sql = "SELECT source, kind, name, qualifier, line FROM edges WHERE kind = ?1 AND (name = ?2 OR qualifier = ?2 \
+                   OR substr(qualifier, 1, length(?2) + 1) IN (?2 || ':', ?2 || '.', ?2 || '/')) ORDER BY id LIMIT ?3";
+        let mut query = self.connection.prepare_cached(sql)?;
+        let rows = query.query_map(params![EdgeKind::Imports.number(), name, limit as i64], stored_edge)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use crate::error::KnowledgeError;
 
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// `generation` counts the changes, of which a transaction may hold many. Each chunk knows the one that
 /// made it, and `gone` keeps the numbers of removed chunks until both indexes have heard of them: that is
@@ -136,6 +136,22 @@ const SINCE_3: &str = "
     ) WITHOUT ROWID;
 ";
 
+/// What version 4 added: what was said of answers, and how often something was told.
+const SINCE_4: &str = "
+    CREATE TABLE feedback (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        subject TEXT NOT NULL,
+        question TEXT NOT NULL,
+        fault INTEGER NOT NULL,
+        given TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        correct TEXT NOT NULL,
+        forgotten INTEGER NOT NULL,
+        at INTEGER NOT NULL
+    );
+    CREATE TABLE told (what TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+";
+
 /// Makes the tables if there are none, and brings older ones up to this version; says whether it made
 /// them.
 pub(crate) fn prepare(connection: &Connection) -> Result<bool, KnowledgeError> {
@@ -147,7 +163,7 @@ pub(crate) fn prepare(connection: &Connection) -> Result<bool, KnowledgeError> {
         return Ok(false);
     }
     let made = found == 0;
-    let steps = [(1, TABLES), (2, SINCE_2), (3, SINCE_3)];
+    let steps = [(1, TABLES), (2, SINCE_2), (3, SINCE_3), (4, SINCE_4)];
     let steps: String = steps.into_iter().filter(|(version, _)| *version > found).map(|(_, step)| step).collect();
     let changed =
         connection.execute_batch(&format!("BEGIN IMMEDIATE; {steps} PRAGMA user_version = {VERSION}; COMMIT;"));

@@ -3,12 +3,13 @@
 
 use serde_json::Value;
 
-use super::answers::{listed, neighbour, or_nothing};
+use super::answers::{listed, or_nothing};
 use super::past::linked_code;
 use super::view::{View, count, flag, limit, word, words};
 use crate::chunk::{Domain, Kind};
 use crate::error::KnowledgeError;
 use crate::filter::Filter;
+use crate::graph::Neighbour;
 use crate::search::Hit;
 
 type Answered = Result<String, KnowledgeError>;
@@ -106,7 +107,7 @@ pub(super) fn get_history_for_academic(view: &View<'_>, input: &Value) -> Answer
     let place = word(input, "academic_id").unwrap_or_default();
     let Some(place) = view.meant_place(place) else { return Ok(or_nothing(Vec::new())) };
     let found = view.knowledge.past_of(&place)?;
-    Ok(or_nothing(found.iter().take(limit(input)).map(neighbour).collect()))
+    Ok(or_nothing(found.iter().take(limit(input)).map(Neighbour::line).collect()))
 }
 
 fn documents(view: &View<'_>, text: &str, most: usize) -> Result<Vec<Hit>, KnowledgeError> {

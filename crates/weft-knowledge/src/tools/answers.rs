@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::view::{View, count, flag, limit, word, words};
-use crate::answers::{Asked, Intent, Origin};
+use crate::answers::{Asked, Doubt, Fault, Intent, NewFeedback, Origin, Told, told};
 use crate::chunk::{Domain, EdgeKind, Kind};
 use crate::error::KnowledgeError;
 use crate::graph::{Direction, Neighbour};
@@ -82,7 +82,7 @@ fn linked(view: &View<'_>, input: &Value, direction: Direction, none: &str) -> A
     if found.is_empty() {
         return Ok(none.to_owned());
     }
-    Ok(found.iter().map(neighbour).collect::<Vec<_>>().join("\n"))
+    Ok(found.iter().map(Neighbour::line).collect::<Vec<_>>().join("\n"))
 }
 
 pub(super) fn find_similar_symbols(view: &View<'_>, input: &Value) -> Answered {
@@ -122,9 +122,9 @@ pub(super) fn get_file_symbols(view: &View<'_>, input: &Value) -> Answered {
 pub(super) fn get_history_for_code(view: &View<'_>, input: &Value) -> Answered {
     let name = word(input, "symbol_id").unwrap_or_default();
     let mut lines: Vec<String> =
-        view.knowledge.history(name, view.memory())?.iter().take(limit(input)).map(neighbour).collect();
+        view.knowledge.history(name, view.memory())?.iter().take(limit(input)).map(Neighbour::line).collect();
     let about = view.told(view.knowledge.documents_about(name)?);
-    lines.extend(about.iter().take(limit(input)).map(neighbour));
+    lines.extend(about.iter().take(limit(input)).map(Neighbour::line));
     Ok(if lines.is_empty() { "No session or document speaks of it.".to_owned() } else { lines.join("\n") })
 }
 
@@ -132,11 +132,17 @@ pub(super) fn smart_search(view: &View<'_>, input: &Value) -> Answered {
     const USUAL_BUDGET: usize = 2_000;
     let text = word(input, "query").unwrap_or_default().to_owned();
     let query = Query { text, filter: view.filter(input)?, limit: limit(input), now: view.now };
+    let (budget, doubts) = (count(input, "token_budget", USUAL_BUDGET), view.doubts(input)?);
+    view.knowledge.count_told(&[Told::Answer]);
+    if let Some(traced) = view.knowledge.traced_in(&query.text, &query.filter)? {
+        return Ok(doubted(&doubts, view.traced(traced).text(budget)));
+    }
     let seen = words(input, "seen", MOST_SEEN).iter().filter_map(|told| view.known_place(told)).collect();
-    let mut context = view.knowledge.context_beside(&query, count(input, "token_budget", USUAL_BUDGET), &seen)?;
+    let mut context = view.knowledge.context_beside(&query, budget, &seen)?;
     view.keep_to_readable(&mut context);
+    view.answers_from(input, context.items.iter().map(|item| prompt::place(&item.hit)));
     if context.items.is_empty() {
-        return match context.left_out {
+        let nothing = match context.left_out {
             0 if seen.is_empty() => view.knowledge.hint(&query.text),
             0 => Ok("Nothing else is known about it. Ask in other words, or go on with what there is.".to_owned()),
             more => Ok(format!(
@@ -144,6 +150,7 @@ pub(super) fn smart_search(view: &View<'_>, input: &Value) -> Answered {
                 context.budget
             )),
         };
+        return Ok(doubted(&doubts, nothing?));
     }
     let mut parts = vec![prompt::sources(&context)];
     parts.extend(context.conflicts.iter().map(|conflict| format!("Conflict: {}", prompt::conflict(conflict))));
@@ -154,7 +161,12 @@ pub(super) fn smart_search(view: &View<'_>, input: &Value) -> Answered {
     let more = if context.left_out > 0 { "; give these places as `seen` to get more" } else { "" };
     let (tokens, budget, left_out) = (context.tokens, context.budget, context.left_out);
     parts.push(format!("[{tokens} of {budget} tokens; {left_out} more were found{more}]"));
-    Ok(parts.join("\n\n"))
+    Ok(doubted(&doubts, parts.join("\n\n")))
+}
+
+/// What speaks against an answer stands before it.
+fn doubted(doubts: &[Doubt], text: String) -> String {
+    if doubts.is_empty() { text } else { format!("{}\n\n{text}", told(doubts)) }
 }
 
 pub(super) fn ask_knowledge(view: &View<'_>, input: &Value) -> Answered {
@@ -172,37 +184,69 @@ pub(super) fn ask_knowledge(view: &View<'_>, input: &Value) -> Answered {
         now: view.now,
     };
     let mut found = view.knowledge.resolve(&asked)?;
+    let doubts = view.may_doubt(std::mem::take(&mut found.doubts));
+    if let Some(traced) = found.traced {
+        return Ok(doubted(&doubts, view.traced(traced).text(asked.budget)));
+    }
     if let Some(kept) = &found.kept {
         // What this session may not read, it is not told in other words either.
         if kept.sources.iter().all(|path| view.told_path(path).is_some()) {
             let warning = kept.warning.as_ref().map(|warning| format!(" Not borne out by the code: {warning}."));
             let sources = kept.sources.join(", ");
-            return Ok(format!(
-                "{}\n\n[kept answer, made from {sources}.{}]",
-                kept.answer,
-                warning.unwrap_or_default()
-            ));
+            view.answers_from(input, kept.sources.iter().cloned());
+            let text = format!("{}\n\n[kept answer, made from {sources}.{}]", kept.answer, warning.unwrap_or_default());
+            return Ok(doubted(&doubts, text));
         }
         found = view.knowledge.resolve(&Asked { confidence: Some(0.0), ..asked.clone() })?;
     }
     let before = found.context.items.len();
     view.keep_to_readable(&mut found.context);
+    view.answers_from(input, found.context.items.iter().map(|item| prompt::place(&item.hit)));
     if found.context.items.is_empty() {
-        return view.knowledge.hint(&asked.question);
+        return Ok(doubted(&doubts, view.knowledge.hint(&asked.question)?));
     }
     Ok(match found.origin {
         Origin::Index if found.intent == Intent::Locate => {
-            found.context.items.iter().map(|item| prompt::place_line(&item.hit)).collect::<Vec<_>>().join("\n")
+            let places = found.context.items.iter().map(|item| prompt::place_line(&item.hit));
+            doubted(&doubts, places.collect::<Vec<_>>().join("\n"))
         }
-        Origin::Index if before == found.context.items.len() => prompt::sources(&found.context),
-        _ if part => prompt::prompt(&found.context, &asked.question),
+        Origin::Index if before == found.context.items.len() => doubted(&doubts, prompt::sources(&found.context)),
+        _ if part => prompt::prompt(&found.context, &asked.question, &doubts),
         Origin::Kept | Origin::Index | Origin::Model | Origin::Nothing => format!(
             "{}\n\n[Work out the answer; `keep_answer` keeps it: intent {}, subject `{}`.]",
-            prompt::prompt(&found.context, &asked.question),
+            prompt::prompt(&found.context, &asked.question, &doubts),
             found.intent,
             word(input, "subject").unwrap_or(&asked.question)
         ),
     })
+}
+
+pub(super) fn receive_context_feedback(view: &View<'_>, input: &Value) -> Answered {
+    let Some(fault) = word(input, "failure_type").and_then(Fault::read) else {
+        return Err(KnowledgeError::NoFeedback("This `failure_type` is not known"));
+    };
+    let given = words(input, "context_provided", MOST_SEEN);
+    let new = NewFeedback {
+        question: word(input, "query").unwrap_or_default().to_owned(),
+        subject: view.subject(input),
+        fault,
+        // What it was told itself, where it does not say.
+        given: if given.is_empty() { view.given_for(input) } else { given },
+        outcome: word(input, "actual_outcome").unwrap_or_default().to_owned(),
+        correct: word(input, "correct_context").map(str::to_owned),
+    };
+    let kept = view.knowledge.add_feedback(&new, view.now)?;
+    let forgotten = if kept.forgotten > 0 { " What was kept about it is forgotten." } else { "" };
+    Ok(format!("Put down as number {}.{forgotten} Whoever asks the like is told that confidence is low.", kept.id))
+}
+
+pub(super) fn query_context_feedback(view: &View<'_>, input: &Value) -> Answered {
+    let found = view.knowledge.feedback(word(input, "query_pattern"))?;
+    Ok(or_nothing(found.iter().take(limit(input)).map(|one| one.text()).collect()))
+}
+
+pub(super) fn get_context_quality_metrics(view: &View<'_>, _: &Value) -> Answered {
+    Ok(view.knowledge.quality()?.text())
 }
 
 pub(super) fn list_conflicts(view: &View<'_>, _: &Value) -> Answered {
@@ -223,6 +267,7 @@ pub(super) fn list_conflicts(view: &View<'_>, _: &Value) -> Answered {
 }
 
 pub(super) fn assess_codebase_health(view: &View<'_>, input: &Value) -> Answered {
+    view.knowledge.count_told(&[Told::Health]);
     let scope = view.within(word(input, "scope").unwrap_or_default()).path_prefix;
     let mut lines = Vec::new();
     for health in view.knowledge.health(scope.as_deref())? {
@@ -262,6 +307,7 @@ fn health_around(view: &View<'_>, context: &Context) -> Option<String> {
     let known = format!("{}{folder}", view.prefix);
     let known = known.trim_end_matches('/');
     let health = view.knowledge.health(Some(if known.is_empty() { "." } else { known })).ok()?;
+    view.knowledge.count_told(&[Told::Health]);
     health.first().map(|health| format!("Health of {}", health_line(view, health)))
 }
 
@@ -297,13 +343,6 @@ pub(super) fn head(symbol: &Symbol, path: &str) -> String {
 
 fn named(context: &str, name: &str) -> String {
     [context, name].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" > ")
-}
-
-pub(super) fn neighbour(one: &Neighbour) -> String {
-    let sure = if one.confidence < 0.99 { ", perhaps" } else { "" };
-    let how = one.edge.map(|edge| format!("  {edge} at {}{sure}", one.at)).unwrap_or_default();
-    let indent = "  ".repeat(one.depth.saturating_sub(1));
-    format!("{indent}{}:{}  {}  {}{how}", one.path, one.line, one.kind, named(&one.context, &one.name))
 }
 
 pub(super) fn listed(hits: &[Hit]) -> String {

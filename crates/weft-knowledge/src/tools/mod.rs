@@ -1,4 +1,4 @@
-//! The knowledge of a workspace as tools for agents. They only read, go through the guard like all
+//! The knowledge of a workspace as tools for agents. All but a few only read; they go through the guard like all
 //! tools, and tell nothing of files that the session may not read.
 //!
 //! Where to go next: `answers` has what each tool says; the table here what the model is told.
@@ -25,6 +25,7 @@ use self::note::NoteTool;
 use self::told::Told;
 use self::update::UpdateTool;
 use self::view::View;
+use crate::answers::Fault;
 use crate::code::words::in_one_line;
 use crate::error::KnowledgeError;
 use crate::shelf::Shelf;
@@ -150,6 +151,37 @@ fn searches() -> Vec<Offer> {
             answer: answers::ask_knowledge,
         },
         Offer {
+            name: "receive_context_feedback",
+            description: "Say that what you were told about a question was wrong, old or incomplete, so that whoever asks the like is told.",
+            schema: schema(
+                &["query", "failure_type", "actual_outcome"],
+                json!({"query": {"type": "string", "description": "what was asked"}, "subject": text(),
+                       "failure_type": {"type": "string", "enum": faults()},
+                       "actual_outcome": {"type": "string", "description": "what came of it"},
+                       "correct_context": {"type": "string", "description": "what would have been right: words, names, places"},
+                       "context_provided": {"type": "array", "items": text(), "description": "places you were told; known if left out"}}),
+            ),
+            summary: "Say what was wrong with the answer to",
+            subject: "query",
+            answer: answers::receive_context_feedback,
+        },
+        Offer {
+            name: "query_context_feedback",
+            description: "What was said of earlier answers about something, newest first.",
+            schema: schema(&["query_pattern"], json!({"query_pattern": text(), "limit": number()})),
+            summary: "Find what was said of answers about",
+            subject: "query_pattern",
+            answer: answers::query_context_feedback,
+        },
+        Offer {
+            name: "get_context_quality_metrics",
+            description: "How often answers were asked for and found wanting, by kind.",
+            schema: schema(&[], json!({})),
+            summary: "Look at how good answers were",
+            subject: "",
+            answer: answers::get_context_quality_metrics,
+        },
+        Offer {
             name: "list_conflicts",
             description: "What is known to contradict each other and is not settled.",
             schema: schema(&[], json!({})),
@@ -163,6 +195,10 @@ fn searches() -> Vec<Offer> {
 fn intent() -> Value {
     let words: Vec<&str> = crate::Intent::ALL.iter().map(|intent| intent.word()).collect();
     json!({"type": "string", "enum": words})
+}
+
+fn faults() -> Vec<String> {
+    Fault::ALL.iter().map(|fault| fault.word().to_uppercase()).collect()
 }
 
 fn of_history() -> Vec<Offer> {
@@ -465,7 +501,14 @@ const OF_THE_PAST: [&str; 13] = [
     "smart_search",
 ];
 
+/// Tools that add to what is known.
+const LEARNING: [&str; 1] = ["receive_context_feedback"];
+
 impl Offer {
+    fn learns(&self) -> bool {
+        LEARNING.contains(&self.name)
+    }
+
     fn of_the_past(&self) -> bool {
         OF_THE_PAST.contains(&self.name)
     }
@@ -491,7 +534,8 @@ impl Tool for KnowledgeTool {
     }
 
     fn needs(&self, _: &Value) -> Vec<Need> {
-        vec![Need::Read(".".to_owned())]
+        let learn = self.offer().filter(|offer| offer.learns()).map(|offer| Need::Learn(offer.name.to_owned()));
+        std::iter::once(Need::Read(".".to_owned())).chain(learn).collect()
     }
 
     fn summary(&self, input: &Value, _: &Path) -> String {
@@ -517,7 +561,7 @@ impl Tool for KnowledgeTool {
                     shelf.remember(&context.workspace)?;
                 }
                 shelf.ask(&context.workspace, |knowledge| {
-                    let view = View::new(knowledge, &context, now)?.with_memory(shelf.memory());
+                    let view = View::new(knowledge, &context, now)?.with_memory(shelf.memory()).with_told(&told);
                     let answer = (offer.answer)(&view, &input);
                     let (read, odd) = view.told_of();
                     told.note(context.session, read);

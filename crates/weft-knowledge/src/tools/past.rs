@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::answers::{head, listed, neighbour, or_nothing};
+use super::answers::{head, listed, or_nothing};
 use super::view::{View, count, flag, limit, word};
 use crate::answers::subject;
 use crate::chunk::{Domain, EdgeKind, Kind};
@@ -161,7 +161,7 @@ pub(super) fn linked_code(view: &View<'_>, place: &str) -> Answered {
     let found = view.knowledge.code_of(&place)?;
     let lines = found.into_iter().filter_map(|mut one| {
         one.path = view.shown(&one.path)?.to_owned();
-        Some(neighbour(&one))
+        Some(one.line())
     });
     Ok(or_nothing(lines.collect()))
 }

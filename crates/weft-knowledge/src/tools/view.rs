@@ -8,7 +8,8 @@ use serde_json::Value;
 use weft_core::Timestamp;
 use weft_tool::Context;
 
-use crate::answers::Intent;
+use super::told::Told;
+use crate::answers::{Doubt, Intent, Traced, subject};
 use crate::chunk::Language;
 use crate::error::KnowledgeError;
 use crate::filter::Filter;
@@ -32,6 +33,8 @@ pub(super) struct View<'a> {
     read: RefCell<Vec<(String, Vec<u8>)>>,
     /// Why nothing was looked for by its meaning.
     without_meaning: RefCell<Option<String>>,
+    /// What this session was told of before.
+    told: Option<Arc<Told>>,
 }
 
 impl<'a> View<'a> {
@@ -48,12 +51,58 @@ impl<'a> View<'a> {
             memory: None,
             read: RefCell::default(),
             without_meaning: RefCell::default(),
+            told: None,
         })
     }
 
     pub fn with_memory(mut self, memory: Option<Arc<dyn Memory>>) -> Self {
         self.memory = memory;
         self
+    }
+
+    pub fn with_told(mut self, told: &Arc<Told>) -> Self {
+        self.told = Some(Arc::clone(told));
+        self
+    }
+
+    /// What speaks against an answer to the question of a call.
+    pub fn doubts(&self, input: &Value) -> Result<Vec<Doubt>, KnowledgeError> {
+        Ok(self.may_doubt(self.knowledge.doubts_about(&self.stems(input))?))
+    }
+
+    /// Doubts without texts that may not be read here.
+    pub fn may_doubt(&self, mut doubts: Vec<Doubt>) -> Vec<Doubt> {
+        for doubt in &mut doubts {
+            doubt.missing.retain_mut(|missing| match self.told_path(&missing.path) {
+                Some(path) => {
+                    missing.path = path.to_owned();
+                    true
+                }
+                None => false,
+            });
+        }
+        doubts
+    }
+
+    /// Notes what the question of a call was answered from.
+    pub fn answers_from(&self, input: &Value, places: impl Iterator<Item = String>) {
+        if let Some(told) = &self.told {
+            told.answered(self.context.session, &self.stems(input), places);
+        }
+    }
+
+    /// What this session was told when it asked about the same.
+    pub fn given_for(&self, input: &Value) -> Vec<String> {
+        self.told.as_ref().map_or_else(Vec::new, |told| told.answered_from(self.context.session, &self.stems(input)))
+    }
+
+    fn stems(&self, input: &Value) -> String {
+        subject::of(&self.subject(input).unwrap_or_default())
+    }
+
+    /// What the graph says, as far as it may be told.
+    pub fn traced(&self, traced: Traced) -> Traced {
+        Traced { meant: self.told(traced.meant), found: self.told(traced.found), ..traced }
     }
 
     /// What was told of, and what the model should know about how it was found.

@@ -125,7 +125,7 @@ fn tables_of_the_version_before_are_brought_up() {
     let (knowledge, _) = world.index();
     drop(knowledge);
     let path = world.kept().join("knowledge.db");
-    let before = "DROP TABLE answer_sources; DROP TABLE answers; ALTER TABLE conflicts DROP COLUMN counts; \
+    let before = "DROP TABLE feedback; DROP TABLE told; DROP TABLE answer_sources; DROP TABLE answers; ALTER TABLE conflicts DROP COLUMN counts; \
                   PRAGMA user_version = 2;";
     rusqlite::Connection::open(&path).unwrap().execute_batch(before).unwrap();
     drop(world.open());

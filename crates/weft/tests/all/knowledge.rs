@@ -397,3 +397,62 @@ fn what_is_found_cannot_speak_to_the_terminal() {
         assert!(!ran.stdout.contains(['\u{1b}', '\u{9b}', '\u{7}']), "{ran:?}");
     }
 }
+
+#[test]
+fn who_calls_what_is_told_without_a_model() {
+    let world = World::new(Vec::new());
+    files(&world, 3);
+    world.weft(&["index"]).expect(0);
+    let told = world.weft(&["knowledge", "ask", "who calls handle_1?"]).expect(0);
+    assert!(told.stdout.contains("is called by:\nm0.rs:2"), "{told:?}");
+    told.says("From the graph, without a model");
+    world.weft(&["knowledge", "ask", "where is handle_2 defined"]).expect(0).says("m2.rs:2");
+    world.weft(&["knowledge", "ask", "who calls handel_1"]).expect(1).says("Did you mean `handle_1`");
+    let json = world.weft(&["knowledge", "ask", "--json", "what does handle_1 call?"]).expect(0).events().remove(0);
+    let of = |name: &str| json["traced"]["found"][0][name].clone();
+    assert_eq!((of("path"), of("line"), of("edge")), (json!("m2.rs"), json!(2), json!("calls")), "{json}");
+    assert_eq!((&json["origin"], &json["intent"]), (&json!("index"), &json!("locate")));
+}
+
+#[test]
+fn what_was_wrong_with_answers_is_put_down_and_told() {
+    let wrong = json!({"query": "How does handle_1 work?", "failure_type": "MISSING_CONTEXT",
+                       "actual_outcome": "Half of it was forgotten.", "correct_context": "m2.rs:2"});
+    let ask = json!({"query": "How does handle_1 work?"});
+    let world = World::new(vec![
+        call("request_tools", json!({"bundle": "judgement"})),
+        call("ask_knowledge", ask.clone()),
+        call("receive_context_feedback", wrong),
+        call("smart_search", ask.clone()),
+        call("query_context_feedback", json!({"query_pattern": "handle 1"})),
+        call("get_context_quality_metrics", json!({})),
+        text("Done."),
+    ]);
+    files(&world, 3);
+    world.weft(&["index"]).expect(0);
+    let ran = world.weft(&["run", "--mode", "auto", "--json", "go"]).expect(0);
+    let said: Vec<String> = ran
+        .events()
+        .iter()
+        .filter(|event| event["type"] == "tool_finished")
+        .map(|event| event["output"]["text"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(!said[1].contains("CONFIDENCE") && said[1].contains("m1.rs"), "{said:?}");
+    assert!(said[2].starts_with("Put down as number 1."), "{said:?}");
+    assert!(said[3].starts_with("CONFIDENCE: LOW.") && said[3].contains("Missing then: m2.rs:2"), "{said:?}");
+    assert!(said[4].contains("Half of it was forgotten.") && said[4].contains("Told then: m1.rs"), "{said:?}");
+    assert!(said[5].starts_with("Asked 2 times, found wanting 1.\n"), "{said:?}");
+    // A person sees and says the same.
+    let told = world.weft(&["knowledge", "ask", "explain handle_1"]).expect(0);
+    assert!(told.stdout.contains("CONFIDENCE: LOW."), "{told:?}");
+    world.weft(&["knowledge", "feedback", "list"]).expect(0).says("missing_context").says("right: m2.rs:2");
+    world.weft(&["knowledge", "feedback", "remove", "1"]).expect(0);
+    world.weft(&["knowledge", "feedback", "remove", "1"]).expect(1).says("Nothing of number 1");
+    world.weft(&["knowledge", "feedback", "list"]).expect(0).says("Nothing was said");
+    let add = ["knowledge", "feedback", "add", "--happened", "It was moved.", "where is handle_2"];
+    world.weft(&[add.as_slice(), &["--fault", "outdated-context"]].concat()).expect(0).says("number 2");
+    world.weft(&[add.as_slice(), &["--fault", "whatever"]].concat()).expect(2).says("outdated_context");
+    world.weft(&["knowledge", "ask", "where is handle_2"]).expect(0).says("It was moved.");
+    let quality = world.weft(&["knowledge", "feedback", "quality", "--json"]).expect(0).events().remove(0);
+    assert_eq!((&quality["asked"], &quality["feedback"]), (&json!(4), &json!(1)), "{quality}");
+}

@@ -40,9 +40,10 @@ impl From<KnowledgeError> for Problem {
             KnowledgeError::Empty => Self::conflict("not_indexed", message),
             KnowledgeError::Busy => Self::conflict("busy", message),
             KnowledgeError::NoSymbol { similar, .. } => Self::missing(message).with("similar", similar),
-            KnowledgeError::NoFolder(_) | KnowledgeError::NoMoment(_) | KnowledgeError::NoLanguage(_) => {
-                Self::bad(message)
-            }
+            KnowledgeError::NoFolder(_)
+            | KnowledgeError::NoFeedback(_)
+            | KnowledgeError::NoMoment(_)
+            | KnowledgeError::NoLanguage(_) => Self::bad(message),
             KnowledgeError::Store(error) => error.into(),
             KnowledgeError::Newer { .. }
             | KnowledgeError::GaveUp

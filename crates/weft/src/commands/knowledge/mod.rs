@@ -1,5 +1,6 @@
 //! `weft index`, `weft search`, `weft graph` and `weft knowledge`.
 
+mod feedback;
 mod graph;
 mod health;
 mod index;
