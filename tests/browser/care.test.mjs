@@ -70,7 +70,7 @@ inWorld('a message that is tried again when no answer came is said in one copy, 
   };
   const again = async () => {
     await page.locator('.said').nth(1).hover();
-    await page.locator('.said').nth(1).getByRole('button', { name: 'Try again in a fork' }).click();
+    await page.locator('.said').nth(1).getByRole('button', { name: 'Try again in a fork', exact: true }).click();
   };
   const lost = () => page.locator('.toast', { hasText: 'Weft does not answer' }).first();
   // First the copy is made and nobody hears of it, then the words are said in it and nobody hears of that.

@@ -183,7 +183,7 @@ inWorld('a session gets a label by what is said in it', {}, async (world) => {
   assert.deepEqual(await barriers(page), []);
   await page.goto(`${world.origin}/`);
   await say(page, 'Hello to the Zebra');
-  await page.locator('.entry', { hasText: 'Zebra' }).locator('.pill', { hasText: 'animals/striped' }).waitFor();
+  await page.locator('.entry.current .pill', { hasText: 'animals/striped' }).waitFor();
   // It is only added: what a person gave stays, and other words give none.
   const id = new URL(page.url()).pathname.split('/').pop();
   await world.api(`sessions/${id}`, { method: 'PATCH', body: JSON.stringify({ labels: ['mine'] }) });

@@ -223,7 +223,7 @@ test(`${MANY} sessions scroll smoothly`, { timeout: 400_000 }, async () => {
     const work = ((await worked()) - before) / found.frames;
     const longest = longestTask(await page.context().browser().stopTracing());
     console.log(`${MANY} sessions: ${work.toFixed(1)} ms of work for a frame, ${longest.toFixed(1)} ms for the longest task; ${JSON.stringify(found)}`);
-    assert.ok(found.height >= MANY * 0.99 * 60, 'not all sessions were loaded');
+    assert.ok(found.height >= MANY * 0.99 * 52, 'not all sessions were loaded');
     // At this pace every row passes through the window.
     assert.ok(found.seen > MANY * 0.95, `${found.seen} rows were drawn on the way`);
     assert.ok(found.rows < 60, `${found.rows} rows are in the page`);

@@ -175,7 +175,7 @@ inWorld('a question whose answer was lost on the way is asked once, the first as
   // In an open session it is seen that it was asked: nothing is left in the box to be sent again.
   await lose();
   await say(page, 'And backups?');
-  await page.locator('article.document').nth(1).waitFor({ state: 'attached' });
+  await page.getByText('Follow-up 1: And backups?').first().waitFor();
   await page.waitForFunction(() => document.querySelector('[data-composer]').value === '');
   await found();
   assert.deepEqual(await runs(), ['How long are employee files kept?', 'And backups?']);

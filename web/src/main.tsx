@@ -34,11 +34,12 @@ const routes = root.addChildren([
     getParentRoute: () => root,
     path: '/s/$id',
     component: SessionPage,
-    validateSearch: (search: Record<string, unknown>): { at?: number; panel?: string; event?: number; source?: string } => ({
+    validateSearch: (search: Record<string, unknown>): { at?: number; panel?: string; event?: number; source?: string; file?: string } => ({
       at: number(search['at']),
       panel: typeof search['panel'] === 'string' ? search['panel'] : undefined,
       event: number(search['event']),
       source: words(search['source']),
+      file: words(search['file']),
     }),
   }),
   createRoute({ getParentRoute: () => root, path: '/waiting', component: () => <main className="main"><Tray /></main> }),

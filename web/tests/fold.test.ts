@@ -93,6 +93,27 @@ describe('the fold', () => {
     expect(rows[rowAt(rows, 20)]?.type).toBe('end');
   });
 
+  it('tells how long was thought, and nothing where that is not known', () => {
+    const at = STORY.findIndex((event) => event.type === 'round_answered');
+    const round = STORY[at] as Extract<Recorded, { type: 'round_answered' }>;
+    const thought = (change: Partial<typeof round>) => rowsOf(fold([...STORY.slice(0, at), { ...round, ...change }]), NONE).flatMap((row) => (row.type === 'thinking' ? [row.millis] : []));
+    expect(thought({ thinking_millis: 3_200 })).toEqual([3_200]);
+    expect(thought({}), 'the time of the round is not that of thinking').toEqual([null]);
+    expect(thought({ thinking_millis: 3_200, parts: [{ type: 'thinking', text: 'a' }, { type: 'thinking', text: 'b' }] })).toEqual([null, null]);
+    // Live it is measured as it is heard, without what was said in between.
+    const live = (...heard: [Live, number][]) => {
+      const view = advance(fold(STORY), heard.map(([one, when]) => ({ live: one, at: when })));
+      return rowsOf(view, NONE).flatMap((row) => (row.type === 'thinking' ? [[row.streaming, row.since, row.millis]] : [])).slice(-1);
+    };
+    const think: Live = { type: 'thinking', text: 'Hm.' };
+    const speak: Live = { type: 'text', text: 'So.' };
+    expect(live([think, 1_000], [think, 2_000])).toEqual([[true, 1_000, null]]);
+    expect(live([think, 1_000], [think, 2_000], [speak, 4_000], [speak, 9_000])).toEqual([[false, 1_000, 3_000]]);
+    expect(live([think, 1_000], [{ type: 'tool_begun', call: 'z', name: 'shell' }, 1_500])).toEqual([[false, 1_000, 500]]);
+    expect(live([think, 1_000], [speak, 4_000], [think, 9_000], [speak, 10_000])).toEqual([[false, 6_000, 4_000]]);
+    expect(live([{ type: 'partial', text: '', thinking: 'I thi' }, 1_000], [think, 2_000], [speak, 3_000]), 'whoever comes later').toEqual([[false, null, null]]);
+  });
+
   it('opens a group into its calls', () => {
     const view = fold(STORY);
     const group = rowsOf(view, NONE).find((row) => row.type === 'group');

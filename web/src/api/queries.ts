@@ -128,8 +128,11 @@ function lookAgain() {
   }, 500);
 }
 
+/** Says `session` with each row that changed or is gone, for whoever shows none of the lists. */
+export const changed = new EventTarget();
 /** A session changed: every list that is in hand learns of it, without asking again. */
 export function sessionChanged(row: SessionRow) {
+  changed.dispatchEvent(new CustomEvent('session', { detail: row }));
   for (const [key, data] of queries.getQueriesData<Pages>({ queryKey: ['sessions'] })) {
     if (!data) continue;
     const filter = key[1] as ListFilter;
@@ -152,6 +155,7 @@ export function sessionChanged(row: SessionRow) {
 }
 
 export function sessionRemoved(id: string) {
+  changed.dispatchEvent(new CustomEvent('session', { detail: { id, deleted: true } }));
   for (const [key, data] of queries.getQueriesData<Pages>({ queryKey: ['sessions'] })) {
     if (!data) continue;
     const pages = data.pages.map((page) => ({ ...page, sessions: page.sessions.filter((row) => row.id !== id) }));

@@ -13,6 +13,10 @@ export interface Handlers {
 }
 
 const LONGEST_WAIT_MS = 5_000;
+/** The page looks at the clock this often. */
+const TICK_MS = 5_000;
+/** So late it is only after the machine slept, or the tab did. A connection from before may be dead without knowing it. */
+const SLEPT_MS = 20_000;
 
 export function listen({ address, on, opened, lost }: Handlers): () => void {
   let source: EventSource | null = null;
@@ -50,12 +54,22 @@ export function listen({ address, on, opened, lost }: Handlers): () => void {
       connect();
     }
   };
+  let looked = Date.now();
+  const ticker = window.setInterval(() => {
+    const since = Date.now() - looked;
+    looked = Date.now();
+    if (since < SLEPT_MS || document.visibilityState !== 'visible') return;
+    source?.close();
+    source = null;
+    now();
+  }, TICK_MS);
   window.addEventListener('online', now);
   document.addEventListener('visibilitychange', now);
   connect();
   return () => {
     closed = true;
     window.clearTimeout(timer);
+    window.clearInterval(ticker);
     window.removeEventListener('online', now);
     document.removeEventListener('visibilitychange', now);
     source?.close();

@@ -19,6 +19,7 @@ export function AskCard({ session, ask, onDone }: { session: string; ask: Ask; o
   const [held, setHeld] = useState<{ given: Answer; secret: string } | null>(null);
   const card = useRef<HTMLElement>(null);
   const title = useId();
+  const [sentence, why] = ask.kind.type === 'approval' ? questionOf(ask.question, ask.kind.detail) : [ask.question, ''];
   const answer = async (given: Answer, anyway = false) => {
     if (busy) return;
     setBusy(true);
@@ -51,9 +52,10 @@ export function AskCard({ session, ask, onDone }: { session: string; ask: Ask; o
     <section ref={card} className="ask" aria-labelledby={title} tabIndex={-1} data-ask={ask.id} onKeyDown={keys} aria-busy={busy}
       onInput={drop} onClick={(event) => event.target instanceof Element && event.target.closest('.option') && drop()}>
       <div className="row">
-        <h3 id={title} className="grow"><Sentence text={ask.question} /></h3>
+        <h3 id={title} className="grow"><Sentence text={sentence} /></h3>
         {ask.deadline ? <Countdown until={ask.deadline} /> : null}
       </div>
+      {why ? <p><Sentence text={why} /></p> : null}
       {ask.kind.type === 'approval'
         ? <Approval kind={ask.kind} busy={busy} answer={answer} />
         : ask.kind.type === 'form' ? <FormAsk kind={ask.kind} busy={busy} answer={answer} />
@@ -67,6 +69,14 @@ export function AskCard({ session, ask, onDone }: { session: string; ask: Ask; o
       ) : null}
     </section>
   );
+}
+
+/** The question and the reason for it. What exactly is meant stands below whole, so the question does not say it too. */
+export function questionOf(question: string, detail: string): [string, string] {
+  const whole = `\`${detail.trim()}\``;
+  const short = detail.trim().length > 24 ? question.replace(whole, 'this command') : question;
+  const end = /\?\s+(?=\S)/.exec(short);
+  return end ? [short.slice(0, end.index + 1), short.slice(end.index + end[0].length)] : [short, ''];
 }
 
 function Countdown({ until }: { until: number }) {

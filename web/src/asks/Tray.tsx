@@ -4,6 +4,7 @@ import { explain } from '../api/client';
 import { useAsks } from '../api/queries';
 import { nameOf } from '../inbox/groups';
 import { age } from '../session/words';
+import { ListButton } from '../shell/Shell';
 import { useNow } from '../shell/useNow';
 import { useTitle } from '../shell/useTitle';
 import { AskCard } from './AskCard';
@@ -22,7 +23,7 @@ export function Tray() {
   useTitle(open.length > 0 ? `Waiting (${open.length})` : 'Waiting');
   return (
     <>
-      <header className="header"><h1>Waiting for you</h1></header>
+      <header className="header"><ListButton /><h1>Waiting for you</h1></header>
       <div className="scroll">
         <div className="page centred">
           {asks.isPending ? <p className="muted">Loading…</p> : null}

@@ -3,11 +3,12 @@ import * as Menu from '@radix-ui/react-dropdown-menu';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Archive, ArchiveRestore, BookOpenCheck, ChevronDown, ChevronRight, Ellipsis, Flag, Pencil, Plus, Tag, Trash2, X } from 'lucide-react';
-import { memo, use, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
-import { archiveSession, deleteSession, usePatchSession, useSearch, useSessions, useViews, type ListFilter } from '../api/queries';
+import { createContext, memo, use, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+import { archiveSession, deleteSession, useAsks, usePatchSession, useSearch, useSessions, useViews, type ListFilter } from '../api/queries';
 import { explain } from '../api/client';
 import type { Hit, SessionRow } from '../api/types';
-import { age, dollars } from '../session/words';
+import { Sentence } from '../markdown/inline';
+import { age, cents } from '../session/words';
 import { askText } from '../shell/prompt';
 import { Keys } from '../shell/Shortcuts';
 import { useKept } from '../shell/useKept';
@@ -17,6 +18,8 @@ import { folderName, grouped, nameOf, type ListRow } from './groups';
 import { LabelDot, LooksContext, StatusMark, useOwnStatus } from './statuses';
 
 const ALL: ListFilter = { view: 'inbox' };
+/** What each session that waits wants to know. */
+const QuestionsContext = createContext<ReadonlyMap<string, string>>(new Map());
 
 export function Inbox({ onPick }: { onPick?: () => void }) {
   const [chosen, setFilter] = useKept<ListFilter>('filter');
@@ -28,13 +31,16 @@ export function Inbox({ onPick }: { onPick?: () => void }) {
   const rows = useMemo(() => sessions.data?.pages.flatMap((page) => page.sessions) ?? [], [sessions.data]);
   const views = useViews().data;
   const shown = filterWords(filter, views?.views ?? []);
+  const asks = useAsks().data?.asks;
+  // The first of each session, as the session shows it.
+  const questions = useMemo(() => new Map([...(asks ?? [])].reverse().map(({ session, ask }) => [session, ask.question])), [asks]);
   return (
-    <LooksContext value={views}>
+    <LooksContext value={views}><QuestionsContext value={questions}>
       <div className="header">
         <input
           className="field grow" type="search" placeholder="Search all sessions" aria-label="Search all sessions" value={words} data-search
           onChange={(event) => setWords(event.target.value)}
-          onKeyDown={(event) => event.key === 'Escape' && setWords('')}
+          onKeyDown={(event) => (event.key === 'Escape' ? setWords('') : step(event))}
         />
         <FilterMenu filter={filter} onChange={setFilter} />
         <Link to="/" className="icon-button" title="New session (c)" aria-label="New session" onClick={onPick}><Plus /></Link>
@@ -48,8 +54,20 @@ export function Inbox({ onPick }: { onPick?: () => void }) {
       {wanted.length > 1 ? <Hits words={wanted} onPick={onPick} /> : (
         <Rows rows={rows} state={sessions} filter={filter} onPick={onPick} />
       )}
-    </LooksContext>
+    </QuestionsContext></LooksContext>
   );
+}
+
+/** The arrows lead from the search to the list and through it. */
+function step(event: KeyboardEvent) {
+  const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+  const list = event.currentTarget.closest('.list');
+  if (by === 0 || !list) return;
+  const stops = [...list.querySelectorAll<HTMLElement>('[data-search], .entry-link')];
+  const next = stops[stops.findIndex((one) => one === document.activeElement) + by];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
 }
 
 function Rows({ rows, state, filter, onPick }: { rows: SessionRow[]; state: ReturnType<typeof useSessions>; filter: ListFilter; onPick?: () => void }) {
@@ -66,7 +84,7 @@ function Rows({ rows, state, filter, onPick }: { rows: SessionRow[]; state: Retu
   const virtual = useVirtualizer({
     count: list.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => (list[index]?.type === 'heading' ? 32 : 60),
+    estimateSize: (index) => (list[index]?.type === 'heading' ? 32 : 52),
     getItemKey: (index) => list[index]?.key ?? index,
     overscan: 8,
   });
@@ -92,7 +110,7 @@ function Rows({ rows, state, filter, onPick }: { rows: SessionRow[]; state: Retu
     return <div className="empty"><p className="muted">{filter.view === 'inbox' && !filter.label && !filter.status && !filter.flag && !filter.where ? 'No sessions yet. Say what you want done, and the first one begins.' : 'Nothing here.'}</p></div>;
   }
   return (
-    <div ref={scroller} className="scroll">
+    <div ref={scroller} className="scroll" onKeyDown={step}>
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         {items.map((item) => {
           const entry = list[item.index];
@@ -130,6 +148,7 @@ function SessionEntry({ row, now, current, deleted, onPick }: { row: SessionRow;
   const [renaming, setRenaming] = useState(false);
   const patch = usePatchSession();
   const stands = useOwnStatus(row.flag);
+  const asked = use(QuestionsContext).get(row.id);
   // What is being looked at is not news.
   const unread = row.unread && !current;
   const state = row.asks_open > 0 ? 'waiting' : row.status === 'running' ? 'running' : row.status === 'failed' ? 'failed' : unread ? 'unread' : 'idle';
@@ -155,7 +174,7 @@ function SessionEntry({ row, now, current, deleted, onPick }: { row: SessionRow;
             <time className="meta">{age(row.updated_at, now)}</time>
           </span>
           <span className="row meta">
-            <span className="cut grow">{stands ? <StatusMark status={stands} /> : null}{row.flag ? `${row.flag} · ` : ''}{row.app === 'research' ? <BookOpenCheck className="app-icon" aria-hidden /> : null}{row.app === 'chat' ? '' : `${row.app} · `}{folderName(row.workspace)}{row.cost_usd > 0 ? ` · ${dollars(row.cost_usd)}` : ''}</span>
+            <span className="cut grow">{stands ? <StatusMark status={stands} /> : null}{row.flag ? `${row.flag} · ` : ''}{asked !== undefined && row.asks_open > 0 ? <span className="asked"><Sentence text={asked} /></span> : <>{row.app === 'research' ? <BookOpenCheck className="app-icon" aria-hidden /> : null}{row.app === 'chat' ? '' : `${row.app} · `}{folderName(row.workspace)}{row.cost_usd > 0 ? ` · ${cents(row.cost_usd)}` : ''}</>}</span>
             {row.labels.slice(0, 2).map((label) => <span key={label} className="pill"><LabelDot name={label} />{label}</span>)}
           </span>
         </span>
@@ -219,17 +238,24 @@ function Hits({ words, onPick }: { words: string; onPick?: () => void }) {
   const hits = search.data?.hits ?? [];
   if (hits.length === 0) return <div className="empty"><p className="muted">No session says “{words}”. Search looks at titles, what you said and what was answered.</p></div>;
   return (
-    <div className="scroll" role="list" aria-label="Search results">
-      {hits.map((hit) => <HitEntry key={`${hit.session}.${hit.seq}.${hit.kind}`} hit={hit} now={now} onPick={onPick} />)}
+    <div className="scroll" role="list" aria-label="Search results" onKeyDown={step}>
+      {bySession(hits).map((hit, index, all) => <HitEntry key={`${hit.session}.${hit.seq}.${hit.kind}`} hit={hit} named={all[index - 1]?.session !== hit.session} now={now} onPick={onPick} />)}
     </div>
   );
 }
 
-function HitEntry({ hit, now, onPick }: { hit: Hit; now: number; onPick?: () => void }) {
+/** What is of one session stands together, where the best of it stands. */
+function bySession(hits: readonly Hit[]): Hit[] {
+  const groups = new Map<string, Hit[]>();
+  for (const hit of hits) groups.set(hit.session, [...(groups.get(hit.session) ?? []), hit]);
+  return [...groups.values()].flat();
+}
+
+function HitEntry({ hit, named, now, onPick }: { hit: Hit; named: boolean; now: number; onPick?: () => void }) {
   return (
     <div className="entry" role="listitem">
       <Link to="/s/$id" params={{ id: hit.session }} search={hit.kind === 'title' ? {} : { at: hit.seq }} className="entry-link hit" onClick={onPick}>
-        <span className="row"><span className="cut grow strong">{nameOf({ title: hit.title })}</span><time className="meta">{age(hit.at, now)}</time></span>
+        {named ? <span className="row"><span className="cut grow strong">{nameOf({ title: hit.title })}</span><time className="meta">{age(hit.at, now)}</time></span> : null}
         <span className="snippet">{hit.kind === 'input' ? 'You: ' : ''}{hit.snippet.map((piece, index) => (piece.hit ? <mark key={index}>{piece.text}</mark> : piece.text))}</span>
       </Link>
     </div>

@@ -55,7 +55,7 @@ export function IndexBar({ workspace }: { workspace: string }) {
   return (
     <section className="index-bar" aria-label="Index">
       <div className="row wrap">
-        <span className="grow" title={data.root}>{said(data)}</span>
+        <span className="grow" title={data.root}>{said(data)}{data.work && !running && !data.work.error ? <span className="meta"> · {workSaid(data.work)}</span> : null}</span>
         {data.known ? (
           <label className="row"><input type="checkbox" checked={chosen ?? data.watch?.running ?? false} onChange={(event) => {
             setChosen(event.target.checked);
@@ -71,7 +71,7 @@ export function IndexBar({ workspace }: { workspace: string }) {
           </>
         )}
       </div>
-      {data.work ? (
+      {data.work && (running || data.work.error) ? (
         <div className="row">
           {running ? <progress aria-label="Progress" max={Math.max(1, data.work.of)} value={data.work.of > 0 ? data.work.done : undefined} /> : null}
           <span className={data.work.error ? 'bad' : 'meta'} role="status">{workSaid(data.work)}</span>

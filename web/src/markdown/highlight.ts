@@ -59,6 +59,9 @@ function highlighter(): Promise<HighlighterCore> {
   return made;
 }
 
+/** Comments of the light theme can be read on white, and in a diff they stand on green and red. */
+const READABLE = { '#66707b': '#545c66' };
+
 /** `null` where the language is not known; the code is then shown plain. */
 export async function highlight(code: string, language: string, dark: boolean): Promise<Painted | null> {
   const name = ALIASES[language.toLowerCase()] ?? language.toLowerCase();
@@ -68,7 +71,7 @@ export async function highlight(code: string, language: string, dark: boolean): 
     const shiki = await highlighter();
     if (!shiki.getLoadedLanguages().includes(name)) await shiki.loadLanguage(grammar() as never);
     const theme = dark ? 'github-dark-high-contrast' : 'github-light-high-contrast';
-    return shiki.codeToTokensBase(code, { lang: name as never, theme });
+    return shiki.codeToTokensBase(code, { lang: name as never, theme, colorReplacements: READABLE });
   } catch {
     return null;
   }

@@ -1,5 +1,6 @@
 /** What the session made: documents, pictures and other new files, each with its versions, to read and to keep. */
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ArrowLeft, Download, FileCode, FileImage, FileSpreadsheet, FileText, File as FileIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { address, api } from '../api/client';
@@ -24,15 +25,12 @@ export function Artifacts({ id, filesSeq, onJump }: { id: string; filesSeq: numb
     queryFn: () => api.get<{ artifacts: Artifact[]; more: number }>(`sessions/${id}/artifacts`),
     placeholderData: (before) => before,
   });
-  // Kept outside, so that it stays open when the panel moves from beside the session to over it.
-  const [chosen, choose] = useState(() => sessionStorage.getItem(`weft.artifact.${id}`));
-  const setChosen = (path: string | null) => {
-    if (path === null) sessionStorage.removeItem(`weft.artifact.${id}`);
-    else sessionStorage.setItem(`weft.artifact.${id}`, path);
-    choose(path);
-  };
+  // In the address, so that a link leads to it and the way back to the list.
+  const { file: chosen } = useSearch({ from: '/s/$id' });
+  const navigate = useNavigate();
+  const setChosen = (file: string | undefined) => void navigate({ to: '/s/$id', params: { id }, search: (old: Record<string, unknown>) => ({ ...old, panel: 'artifacts', file }) });
   const artifact = list.data?.artifacts.find((one) => one.path === chosen);
-  if (artifact) return <OneArtifact id={id} artifact={artifact} onBack={() => setChosen(null)} onJump={onJump} />;
+  if (artifact) return <OneArtifact id={id} artifact={artifact} onBack={() => setChosen(undefined)} onJump={onJump} />;
   return (
     <div className="scroll pad">
       <Loaded query={list}>

@@ -2,13 +2,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { useSearch } from '@tanstack/react-router';
-import { useCallback, useEffect, useRef, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { api, explain } from '../api/client';
 import type { ContextParts } from '../api/types';
 import { RunPanel, SourcesPanel } from '../research/RunPanel';
 import { Diff } from '../session/Diff';
 import type { View } from '../session/fold';
 import { Todo } from '../session/Rows';
+import { modelName } from '../session/Selectors';
 import { undo } from '../session/SessionPage';
 import type { SessionState, SessionStore } from '../session/store';
 import { counted, dollars, duration, tokens } from '../session/words';
@@ -28,6 +29,14 @@ export function Panel({ id, tab, state, store, onTab, onClose, onJump }: {
   const plan = (state.view?.todo.length ?? 0) > 0 || tab === 'plan' ? [['plan', 'Plan'] as const] : [];
   const tabs = (state.view?.runs.length ?? 0) > 0 || tab === 'run' || tab === 'sources' ? [...RUN_TABS, ...plan, ...TABS] : [...plan, ...TABS];
   const shown = tabs.some(([name]) => name === tab) ? tab : 'trace';
+  const bar = useRef<HTMLDivElement>(null);
+  const width = useWidth(bar);
+  const [more, setMore] = useState(false);
+  const see = () => setMore(bar.current !== null && bar.current.scrollLeft + bar.current.clientWidth < bar.current.scrollWidth - 4);
+  useEffect(() => {
+    bar.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ inline: 'nearest', block: 'nearest' });
+    see();
+  }, [shown, width, tabs.length]);
   const move = (event: React.KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
@@ -39,7 +48,7 @@ export function Panel({ id, tab, state, store, onTab, onClose, onJump }: {
   return (
     <>
       <div className="header panel-header">
-        <div className="tabs grow" role="tablist" aria-label="Panel" onKeyDown={move}>
+        <div ref={bar} className={more ? 'tabs grow more' : 'tabs grow'} role="tablist" aria-label="Panel" onKeyDown={move} onScroll={see}>
           {tabs.map(([name, label]) => (
             <button key={name} id={`tab-${name}`} type="button" role="tab" aria-selected={shown === name} aria-controls="panel-body" tabIndex={shown === name ? 0 : -1} onClick={() => onTab(name)}>{label}</button>
           ))}
@@ -160,7 +169,7 @@ function Usage({ view, events }: { view: View; events: SessionState['events'] })
           <thead><tr><th>Model</th><th>In</th><th>Out</th><th>Time</th><th>Cost</th></tr></thead>
           <tbody>
             {rounds.slice(-100).reverse().map((event) => (
-              <tr key={event.seq}><td className="cut" title={event.spent.model}>{event.spent.model}</td><td>{tokens(event.spent.usage.input)}</td><td>{tokens(event.spent.usage.output)}</td><td>{duration(event.spent.millis)}</td><td>{dollars(event.spent.cost / 1e9)}</td></tr>
+              <tr key={event.seq}><td className="cut" title={event.spent.model}>{modelName(event.spent.model)}</td><td>{tokens(event.spent.usage.input)}</td><td>{tokens(event.spent.usage.output)}</td><td>{duration(event.spent.millis)}</td><td>{dollars(event.spent.cost / 1e9)}</td></tr>
             ))}
           </tbody>
         </table>

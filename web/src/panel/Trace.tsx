@@ -205,6 +205,10 @@ function deltaWords(live: Live): string {
   return ('text' in live ? live.text : '').slice(-200);
 }
 
+/** Whether the title has said it all already. */
+const plain = (text: string) => text.replaceAll('`', '').replace(/\.$/, '').trim();
+const says = (title: string, text: string) => plain(title).startsWith(plain(text));
+
 function TraceCard({ event, trace, onTrace, open, wanted, onToggle, onJump }: { event: Recorded; trace: string; onTrace: (trace: string) => void; open: boolean; wanted: boolean; onToggle: () => void; onJump: (seq: number) => void }) {
   const { family, title, text, seq } = card(event);
   return (
@@ -218,7 +222,7 @@ function TraceCard({ event, trace, onTrace, open, wanted, onToggle, onJump }: { 
         </button>
         <button type="button" className="icon-button" title="Show in the conversation" aria-label={`Show event ${seq} in the conversation`} onClick={() => onJump(seq)}><LocateFixed /></button>
       </div>
-      {text && !open ? <p className="trace-text"><Sentence text={text.slice(0, 160)} /></p> : null}
+      {text && !open && !says(title, text) ? <p className="trace-text"><Sentence text={text.slice(0, 160)} /></p> : null}
       {open ? (
         <>
           <p className="trace-of meta">Trace <button type="button" className="link mono" title="Show only this trace" onClick={() => onTrace(trace)}>{trace}</button><CopyButton text={trace} label="Copy trace id" /></p>

@@ -2,12 +2,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { api } from '../api/client';
-import { sessionChanged, useVersion } from '../api/queries';
+import { api, ApiError } from '../api/client';
+import { sendOnce, sessionChanged, useVersion } from '../api/queries';
 import type { SessionRow } from '../api/types';
 import { Box } from '../session/Composer';
 import { ListButton } from '../shell/Shell';
 import { toast } from '../shell/toast';
+import { useKept } from '../shell/useKept';
 import { useTitle } from '../shell/useTitle';
 
 interface Corpora {
@@ -30,7 +31,9 @@ export function ResearchPage() {
   const navigate = useNavigate();
   const version = useVersion().data;
   const known = useQuery({ queryKey: ['corpora'], queryFn: () => api.get<Corpora>('corpora') });
-  const [question, setQuestion] = useState('');
+  const [kept, setKept] = useKept<string>('question');
+  const question = kept ?? '';
+  const setQuestion = (text: string) => setKept(text || null);
   const [chosen, setChosen] = useState<string | null>(null);
   const [depth, setDepth] = useState('standard');
   const [yes, setYes] = useState(false);
@@ -45,10 +48,13 @@ export function ResearchPage() {
     try {
       // Where it is refused, the next try uses the same session instead of leaving an empty one.
       const row = (made.current ??= await api.post<SessionRow>('sessions', {}));
-      await api.post(`sessions/${row.id}/research`, { question: question.trim(), corpus, depth, yes, ...(web ? {} : { web: false }) });
+      await sendOnce(`sessions/${row.id}/research`, { question: question.trim(), corpus, depth, yes, ...(web ? {} : { web: false }) });
+      setKept(null);
       sessionChanged(await api.get<SessionRow>(`sessions/${row.id}`));
       await navigate({ to: '/s/$id', params: { id: row.id }, search: { panel: 'run' } });
     } catch (error) {
+      // What nothing was said in goes with the server that had it.
+      if (error instanceof ApiError && error.status === 404) made.current = null;
       toast.problem(error);
       setBusy(false);
     }

@@ -38,7 +38,7 @@ function OneRun({ run, open, view, onJump }: { run: RunView; open: boolean; view
   const failed = verified?.checks.filter((check) => check.verdict === 'fails') ?? [];
   return (
     <details className="run" open={open}>
-      <summary><span className="grow cut">{run.question}</span><span className="meta">{run.end ? (ENDS[run.end.reason] ?? run.end.reason) : run.stopped ? 'Stopped' : run.paused ? 'Waits for you' : 'Running'}</span></summary>
+      <summary><span className="grow cut">{run.question}</span><span className="meta">{[run.end ? (ENDS[run.end.reason] ?? run.end.reason) : run.stopped ? 'Stopped' : run.paused ? 'Waits for you' : 'Running', millis > 0 ? duration(millis) : null, cost > 0 ? dollars(cost / 1e9) : null].filter(Boolean).join(' · ')}</span></summary>
       {run.prior ? <p className="meta">Follows <Link to="/s/$id" params={{ id: run.prior.session }}>{run.prior.question}</Link></p> : null}
       <ol className="stages" aria-label="Stages">
         {run.stages.map((stage) => (
@@ -51,8 +51,7 @@ function OneRun({ run, open, view, onJump }: { run: RunView; open: boolean; view
           </li>
         ))}
       </ol>
-      <p className="meta">{[duration(millis), cost > 0 ? dollars(cost / 1e9) : null].filter(Boolean).join(' · ')}</p>
-      {open && id && run.end?.reason === 'completed' ? <p className="row wrap">{(['md', 'html', 'docx', 'pdf'] as const).map((format) => <a key={format} className="button small" href={address(`sessions/${id}/research/document`, { format })} download>{FORMATS[format]}</a>)}</p> : null}
+      {open && id && run.end?.reason === 'completed' ? <p className="row wrap"><span className="meta">Save as</span>{(['md', 'html', 'docx', 'pdf'] as const).map((format) => <a key={format} className="button small" href={address(`sessions/${id}/research/document`, { format })} download>{FORMATS[format]}</a>)}</p> : null}
       {open && id && run.end?.reason === 'completed' ? <PaperCard session={id} /> : null}
       {verified ? (
         <>

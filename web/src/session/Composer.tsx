@@ -6,7 +6,7 @@
 import { ArrowUp, BookOpenCheck, Paperclip, Square, X } from 'lucide-react';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { api, upload } from '../api/client';
-import { arrived, say } from '../api/queries';
+import { arrived, say, sendOnce } from '../api/queries';
 import type { InputPart } from '../api/types';
 import { keyWords } from '../shell/commands';
 import { toast } from '../shell/toast';
@@ -46,6 +46,17 @@ let handed: Message | null = null;
 export const handOver = (message: Message | null) => {
   handed = message;
 };
+let wantsFocus = false;
+/** Whoever has just spoken goes on typing in the session that this leads to. Not where a keyboard would cover half of it. */
+export const focusNext = () => {
+  wantsFocus = window.matchMedia('(hover: hover)').matches;
+};
+export function useFocusNext() {
+  useEffect(() => {
+    if (wantsFocus) document.querySelector<HTMLElement>('[data-composer]')?.focus();
+    wantsFocus = false;
+  }, []);
+}
 function takeOver() {
   const message = handed;
   handed = null;
@@ -120,6 +131,7 @@ export function Composer({ id, view, running, onSent }: { id: string; view: View
   const [text, setText] = useState(() => edited?.text ?? localStorage.getItem(kept) ?? '');
   const [secret, setSecret] = useState<{ kind: string; delivery: 'follow_up' | 'steer' } | null>(null);
   const attachments = useAttachments(edited);
+  useFocusNext();
   // After an answer from documents the next question is usually to them too; one click makes it a plain message.
   const [chosen, setChosen] = useState<boolean | null>(null);
   const lastRun = openRun(view.runs) === null ? view.runs.findLast((run) => run.flow === 'research') : undefined;
@@ -170,10 +182,11 @@ export function Composer({ id, view, running, onSent }: { id: string; view: View
     setText('');
     try {
       const depth = depthOf(lastRun?.settings);
-      await api.post(`sessions/${id}/research`, { question, ...(depth ? { depth } : {}) });
+      await sendOnce(`sessions/${id}/research`, { question, ...(depth ? { depth } : {}) });
       onSent();
     } catch (error) {
       setText((now) => now || question);
+      lost.current = { words: question, keys: [] };
       toast.problem(error);
     }
   };
@@ -196,7 +209,7 @@ export function Composer({ id, view, running, onSent }: { id: string; view: View
         </ul>
       ) : null}
       {secret ? <SecretStrip kind={secret.kind} onSend={(how) => void send(secret.delivery, how)} onEdit={() => setSecret(null)} /> : null}
-      <Box text={text} setText={setText} workspace={view.workspace} placeholder={running ? 'Say something while it works' : asksDocuments ? 'Ask a follow-up; it is looked up in the documents' : 'Say what you want done'} onFiles={attachments.add} canSend={!attachments.sending && (text.trim() !== '' || attachments.files.length > 0)} onStop={running ? stop : undefined}
+      <Box text={text} setText={setText} workspace={view.workspace} placeholder={view.asks.length > 0 ? 'Answer above, or say something for afterwards' : running ? 'Say something while it works' : asksDocuments ? 'Ask a follow-up; it is looked up in the documents' : 'Say what you want done'} onFiles={attachments.add} canSend={!attachments.sending && (text.trim() !== '' || attachments.files.length > 0)} onStop={running ? stop : undefined}
         onSend={submit} above={<Attachments files={attachments.files} remove={attachments.remove} />}
         tools={<><ModeMenu id={id} mode={view.mode} /><ModelMenu id={id} model={view.model} />{lastRun && !running ? <button type="button" className="selector" aria-pressed={asksDocuments} title={asksDocuments ? 'The next message is a question to the documents. Click for a plain message.' : 'The next message goes to the agent. Click to ask the documents.'} onClick={() => setChosen(!asksDocuments)}><BookOpenCheck /> <span>{asksDocuments ? 'Ask the documents' : 'Plain message'}</span></button> : null}</>}
         hint={running ? <><kbd>Enter</kbd> queues · <kbd>{keyWords('mod+enter')}</kbd> steers · <kbd>Esc</kbd> stops</> : null}

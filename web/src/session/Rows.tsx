@@ -114,15 +114,23 @@ function Thinking({ row }: { row: Extract<Row, { type: 'thinking' }> }) {
     <div className="thinking">
       <button type="button" className="step fold" aria-expanded={open} onClick={() => setOpen(!open)}>
         {open ? <ChevronDown /> : <ChevronRight />}
-        <span>{row.draft ? (row.streaming ? 'The model answers…' : `The model answered${row.millis ? ` after ${duration(row.millis)}` : ''}`) : row.streaming ? 'Thinking…' : `Thought${row.millis ? ` for ${duration(row.millis)}` : ''}`}</span>
-        {open ? null : <span className="cut grow meta">{lastLine(row.text)}</span>}
+        <span>{row.draft ? (row.streaming ? 'The model answers…' : `The model answered${row.millis ? ` after ${duration(row.millis)}` : ''}`) : row.streaming ? <>Thinking… {row.since ? <Elapsed since={row.since} /> : null}</> : thoughtWords(row.millis)}</span>
+        {open ? null : <span className="cut grow meta">{row.streaming ? lastLine(row.text) : firstLine(row.text)}</span>}
       </button>
       {open ? <div className="thoughts">{row.text}</div> : null}
     </div>
   );
 }
 
-const lastLine = (text: string) => text.trimEnd().slice(-200).split('\n').pop() ?? '';
+/** A thought that came in one piece has no time that could be told. */
+const thoughtWords = (millis: number | null) => (millis !== null && millis >= 100 ? `Thought for ${duration(millis)}` : 'Thought');
+
+/** What it says now, begun at a word; and what it began with, once it is over. */
+const lastLine = (text: string) => {
+  const line = text.trimEnd().split('\n').pop() ?? '';
+  return line.length > 120 ? `…${line.slice(-120).replace(/^\S*\s/, '')}` : line;
+};
+const firstLine = (text: string) => text.trimStart().split('\n', 1)[0] ?? '';
 
 function Group({ row }: { row: Extract<Row, { type: 'group' }> }) {
   const { toggle } = useDoing();
@@ -138,7 +146,11 @@ const STATES: Record<CallState, string> = {
   planned: 'Waiting', running: 'Running', ok: 'Done', failed: 'Failed', invalid: 'Not run: wrong arguments', denied: 'Not allowed', interrupted: 'Interrupted',
 };
 
+/** A command that ran and ended badly is no failure of the tool, but it is what the person should see. */
+const endedBadly = ({ state, output }: Call) => state === 'ok' && output?.display?.type === 'command' && output.display.exit_code !== null && output.display.exit_code !== 0;
+
 function icon(call: Call): ReactNode {
+  if (endedBadly(call)) return <X className="bad" />;
   switch (call.state) {
     case 'failed':
     case 'invalid':
@@ -182,8 +194,8 @@ function CallRow({ row }: { row: Extract<Row, { type: 'call' }> }) {
         <Took call={call} />
       </button>
       {closed && call.ask ? <div className="step-note meta">{call.ask.answer ? answerWords(call.ask.answer.answer, call.ask.answer.by).replace(/^Rejected/, asked === null ? 'Rejected' : 'Declined') : withdrawnWords(call.ask.withdrawn)}</div> : null}
-      {row.output && call.state === 'running' ? <pre className="output live" aria-label="Output so far" tabIndex={0}>{tail(row.output, 12)}</pre> : null}
-      {!shown ? <Brief call={call} /> : <Whole call={call} />}
+      {row.output && call.state === 'running' ? <pre className="output live" aria-label="Output so far"><code>{tail(row.output, 12)}</code></pre> : null}
+      {!shown ? <Brief call={call} /> : <Whole call={call} onMore={open === null ? () => setOpen(true) : null} />}
     </div>
   );
 }
@@ -213,7 +225,7 @@ function Brief({ call }: { call: Call }) {
   if (output.display?.type === 'todo') return <Todo items={output.display.items} />;
   // How it ended stands there already.
   const said = call.ask?.answer?.answer.type === 'reject' || Boolean(call.ask?.withdrawn);
-  const failed = call.state === 'failed' || call.state === 'invalid' || (call.state === 'denied' && !said);
+  const failed = endedBadly(call) || call.state === 'failed' || call.state === 'invalid' || (call.state === 'denied' && !said);
   return (
     <>
       {failed && output.text.trim() ? <pre className="output" tabIndex={0} aria-label="Error">{tail(output.text, 6)}</pre> : null}
@@ -225,12 +237,13 @@ function Brief({ call }: { call: Call }) {
 export function Todo({ items }: { items: SessionView['todo'] }) {
   return (
     <ul className="todo">
-      {items.map((item, index) => <li key={index} data-state={item.state}><span className="hidden-text">{item.state}: </span>{item.text}</li>)}
+      {items.map((item, index) => <li key={index} data-state={item.state}><span className="hidden-text">{item.state}: </span><Sentence text={item.text} /></li>)}
     </ul>
   );
 }
 
-function Whole({ call }: { call: Call }) {
+/** What is shown by itself is the diff alone; the rest is one click away. */
+function Whole({ call, onMore }: { call: Call; onMore: (() => void) | null }) {
   const { session, trace } = useDoing();
   const [whole, setWhole] = useState<string | null>(null);
   const output = call.output;
@@ -249,7 +262,7 @@ function Whole({ call }: { call: Call }) {
         <pre className="output tall" tabIndex={0} aria-label="Output">{whole ?? output.text}</pre>
       ) : null}
       <Pictures images={output?.images} />
-      <div className="row">
+      {onMore ? <button type="button" className="button small details" onClick={onMore}>Details</button> : <div className="row">
         {output?.saved && whole === null ? <button type="button" className="button small" onClick={load}>Show all of it ({bytes(output.saved.bytes)})</button> : null}
         {output?.text ? <CopyButton text={whole ?? output.text} label="Copy output" /> : null}
         <details className="arguments">
@@ -258,7 +271,7 @@ function Whole({ call }: { call: Call }) {
         </details>
         <span className="grow" />
         <button type="button" className="button small" onClick={() => trace(call.seq)}>Show in trace</button>
-      </div>
+      </div>}
     </div>
   );
 }

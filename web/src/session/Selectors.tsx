@@ -37,9 +37,8 @@ export function ModePicker({ mode, onMode }: { mode: Mode; onMode: (mode: Mode) 
 export function ModelPicker({ model, onModel }: { model: string; onModel: (model: string) => void }) {
   const models = useModels();
   const ready = (models.data?.providers ?? []).map((provider) => ({ ...provider, models: provider.models.filter((one) => one.ready) })).filter((provider) => provider.models.length > 0);
-  const listed = new Set(ready.flatMap((provider) => provider.models.map((one) => one.model)));
-  // Models of one's own server, and new ones, are in no list.
-  const others = [...new Set([model, models.data?.default ?? ''])].filter((one) => one && !listed.has(one));
+  // What is chosen and the default stand first, wherever they are in the lists, and also where they are in none.
+  const first = [...new Set([model, models.data?.default ?? ''])].filter(Boolean);
   const another = async () => {
     const named = (await askText({ title: 'Another model', hint: 'provider/model, such as ollama/qwen3-coder or openrouter/vendor/name.', value: model, verb: 'Choose' }))?.trim();
     if (named) onModel(named);
@@ -49,14 +48,14 @@ export function ModelPicker({ model, onModel }: { model: string; onModel: (model
       <Menu.Trigger className="selector" title="Model" aria-label={`Model: ${model}`}><span className="cut">{modelName(model)}</span> <ChevronDown /></Menu.Trigger>
       <Menu.Portal>
         <Menu.Content className="menu" align="start" side="top" sideOffset={6}>
-          {others.map((one) => <Menu.Item key={one} className="menu-item" onSelect={() => onModel(one)}>{one}<span className="hint">{one === model ? 'chosen' : 'default'}</span></Menu.Item>)}
+          {first.map((one) => <Menu.Item key={one} className="menu-item" onSelect={() => onModel(one)}>{one}<span className="hint">{one === model ? 'chosen' : 'default'}</span></Menu.Item>)}
           {ready.map((provider) => (
             <div key={provider.name}>
-              <Menu.Label className="menu-label">{provider.name}</Menu.Label>
+              <Menu.Label className="menu-label row"><span className="grow">{provider.name}</span>{provider.models.some((one) => one.price) ? <span>$ per million, in / out</span> : null}</Menu.Label>
               {provider.models.map((one) => (
                 <Menu.Item key={one.model} className="menu-item" onSelect={() => onModel(one.model)}>
                   {modelName(one.model)}
-                  <span className="hint">{one.model === model ? 'chosen' : one.price ? `$${one.price.input} / $${one.price.output}` : one.window ? `${tokens(one.window)} tokens` : ''}</span>
+                  <span className="hint">{one.model === model ? 'chosen' : one.price ? `${one.price.input} / ${one.price.output}` : one.window ? `${tokens(one.window)} tokens` : ''}</span>
                 </Menu.Item>
               ))}
             </div>

@@ -1,9 +1,9 @@
 /** One session: its header, its turns, what is queued, the composer, and the panel beside it. */
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { PanelRight, Redo2 } from 'lucide-react';
-import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
-import { api } from '../api/client';
-import { queries, sessionChanged, usePatchSession } from '../api/queries';
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { api, ApiError } from '../api/client';
+import { changed, queries, sendOnce, sessionChanged, usePatchSession, useSessions } from '../api/queries';
 import type { InputPart, SessionDetail, SessionRow } from '../api/types';
 import { useOnline } from '../inbox/changes';
 import { folderName } from '../inbox/groups';
@@ -15,7 +15,7 @@ import { toast } from '../shell/toast';
 import { useTitle } from '../shell/useTitle';
 import { useVisible } from '../shell/useVisible';
 import { wardrobe } from '../theme/theme';
-import { Composer, handOver } from './Composer';
+import { Composer, focusNext, handOver } from './Composer';
 import { Find } from './Find';
 import { isRunning, nameOfView, type Turn, type View } from './fold';
 import { modelName, MODES, nextMode } from './Selectors';
@@ -70,17 +70,29 @@ function OpenSession({ id }: { id: string }) {
     void navigate({ to: '/s/$id', params: { id }, search: (old: Record<string, unknown>) => ({ ...old, panel: next, event: seq, source }), replace: true });
   }, [id, navigate]);
 
+  /** A copy in which something was said and no answer came: who tries once more goes on with it. */
+  const unsure = useRef<{ what: string; row: SessionRow } | null>(null);
   const fork = useCallback(async (seq: number | null, without?: string, again?: InputPart[]): Promise<void> => {
+    const what = JSON.stringify([seq, without, again]);
     // Before the first message there is nothing to copy but where it was said.
-    const now = store.get().view;
+    const now = seq !== null && seq < 2 ? store.get().view : null;
+    const copy = async () => {
+      if (now) return api.post<SessionRow>('sessions', { workspace: now.workspace, agent: now.agent, model: now.model, mode: now.mode });
+      const row = await sendOnce<SessionRow>(`sessions/${id}/fork`, seq === null ? {} : { at: seq });
+      if (seq !== null) await forget(row.id, without);
+      return row;
+    };
     try {
-      const row = seq !== null && seq < 2 && now ? await api.post<SessionRow>('sessions', { workspace: now.workspace, agent: now.agent, model: now.model, mode: now.mode }) : await api.post<SessionRow>(`sessions/${id}/fork`, seq === null ? {} : { at: seq });
-      if (seq !== null && seq >= 2) await forget(row.id, without);
-      if (again) await api.post(`sessions/${row.id}/turns`, { content: again, delivery: 'follow_up', anyway: true });
+      const row = unsure.current?.what === what ? unsure.current.row : await copy();
+      unsure.current = again ? { what, row } : null;
+      if (again) await sendOnce(`sessions/${row.id}/turns`, { content: again, delivery: 'follow_up', anyway: true });
+      unsure.current = null;
       sessionChanged(row);
+      focusNext();
       await navigate({ to: '/s/$id', params: { id: row.id } });
       toast.say('This is a fork: the session it came from stays as it is.');
     } catch (error) {
+      if (error instanceof ApiError && error.status !== 0) unsure.current = null;
       handOver(null);
       toast.problem(error);
     }
@@ -109,20 +121,33 @@ function OpenSession({ id }: { id: string }) {
   const patch = usePatchSession();
   const togglePanel = () => setPanel(panel === undefined ? (localStorage.getItem('weft.panel') ?? 'trace') : undefined);
   useCommands([
-    { id: 'panel', label: panel === undefined ? 'Show the panel' : 'Hide the panel', keys: ']', run: togglePanel },
-    { id: 'stop', label: 'Stop the turn', keys: 'escape', hidden: !running, run: () => running && void api.post(`sessions/${id}/stop`).catch(toast.problem) },
-    { id: 'mode', label: 'Next mode', keys: 'shift+tab', typing: true, when: inComposer, run: () => view && modeKey(view.mode) },
-    { id: 'find', label: 'Find in this session', keys: 'mod+f', typing: true, run: () => { setFinding(true); document.querySelector<HTMLInputElement>('[data-find]')?.select(); } },
-    { id: 'fork', label: 'Fork this session', run: () => void fork(null) },
-    { id: 'undo', label: 'Undo the files of the last turn', run: () => void undo(id, 'undo') },
+    { group: 'This session', id: 'panel', label: panel === undefined ? 'Show the panel' : 'Hide the panel', keys: ']', run: togglePanel },
+    { group: 'This session', id: 'stop', label: 'Stop the turn', keys: 'escape', hidden: !running, run: () => running && void api.post(`sessions/${id}/stop`).catch(toast.problem) },
+    { group: 'This session', id: 'mode', label: 'Next mode', keys: 'shift+tab', typing: true, when: inComposer, run: () => view && modeKey(view.mode) },
+    { group: 'This session', id: 'find', label: 'Find in this session', keys: 'mod+f', typing: true, run: () => { setFinding(true); document.querySelector<HTMLInputElement>('[data-find]')?.select(); } },
+    { group: 'This session', id: 'fork', label: 'Fork this session', run: () => void fork(null) },
+    { group: 'This session', id: 'undo', label: 'Undo the files of the last turn', run: () => void undo(id, 'undo') },
   ]);
   const modeKey = (mode: View['mode']) => {
     const next = nextMode(mode);
     patch.mutate({ id, mode: next });
   };
 
-  if (connection === 'gone' || (connection === 'failed' && !view)) {
-    return <Missing gone={connection === 'gone'} state={state} retry={() => void store.open()} />;
+  // It may be deleted in another tab, and what was deleted may be brought back.
+  const gone = connection === 'gone';
+  useEffect(() => {
+    const hear = (event: Event) => {
+      const row = (event as CustomEvent<Pick<SessionRow, 'id' | 'deleted'>>).detail;
+      if (row.id !== id) return;
+      if (row.deleted) store.forget();
+      else if (store.get().connection === 'gone') void store.open();
+    };
+    changed.addEventListener('session', hear);
+    return () => changed.removeEventListener('session', hear);
+  }, [id, store]);
+
+  if (gone || (connection === 'failed' && !view)) {
+    return <Missing id={id} gone={gone} state={state} retry={() => void store.open()} />;
   }
   return (
     <DoingContext value={doing}>
@@ -209,15 +234,19 @@ function Loading() {
   );
 }
 
-function Missing({ gone, state, retry }: { gone: boolean; state: SessionState; retry: () => void }) {
+function Missing({ id, gone, state, retry }: { id: string; gone: boolean; state: SessionState; retry: () => void }) {
   const navigate = useNavigate();
+  const patch = usePatchSession();
+  const deleted = useSessions({ view: 'deleted' }).data?.pages.some((page) => page.sessions.some((row) => row.id === id)) ?? false;
+  useTitle(gone ? 'No such session' : '');
   return (
     <main className="main">
       <header className="header"><ListButton /><h1>{gone ? 'No such session' : 'This session cannot be shown'}</h1></header>
       <div className="empty" role="alert">
-        <p>{gone ? 'It was deleted, or its address is wrong. A deleted session can be restored for ten minutes: choose “Deleted” in the filter of the list.' : `${state.error?.message ?? ''} ${state.error?.advice ?? ''}`}</p>
+        <p>{gone ? (deleted ? 'It was deleted less than ten minutes ago, so it can still be restored.' : 'It was deleted, or its address is wrong. A deleted session can be restored for ten minutes.') : `${state.error?.message ?? ''} ${state.error?.advice ?? ''}`}</p>
         <div className="row">
           {gone ? null : <button type="button" className="button primary" onClick={retry}>Try again</button>}
+          {gone && deleted ? <button type="button" className="button primary" onClick={() => patch.mutate({ id, deleted: false })}>Restore it</button> : null}
           <button type="button" className="button" onClick={() => void navigate({ to: '/' })}>New session</button>
         </div>
       </div>

@@ -11,7 +11,7 @@ import { askText } from '../shell/prompt';
 import { ListButton } from '../shell/Shell';
 import { toast } from '../shell/toast';
 import { useTitle } from '../shell/useTitle';
-import { Attachments, Box, SecretStrip, useAttachments } from './Composer';
+import { Attachments, Box, focusNext, SecretStrip, useAttachments } from './Composer';
 import { ModelPicker, ModePicker } from './Selectors';
 
 const OTHER = '\0';
@@ -35,8 +35,11 @@ export function StartPage() {
   const workspace = chosen ?? version?.workspace ?? '';
 
   useEffect(() => localStorage.setItem('weft.draft.new', text), [text]);
-  // From here on one can type; the speed test reads it.
-  useEffect(() => void performance.mark('weft-ready'), []);
+  // From here on one can type; the speed test reads it. A phone's keyboard would hide what else there is.
+  useEffect(() => {
+    if (window.matchMedia('(hover: hover)').matches) document.querySelector<HTMLElement>('[data-composer]')?.focus();
+    performance.mark('weft-ready');
+  }, []);
 
   const [secret, setSecret] = useState<string | null>(null);
   const start = async (how?: 'anyway' | 'redact') => {
@@ -50,6 +53,7 @@ export function StartPage() {
       localStorage.removeItem('weft.draft.new');
       sessionChanged(row);
       setText('');
+      focusNext();
       await navigate({ to: '/s/$id', params: { id: row.id } });
     } catch (error) {
       if (error instanceof ApiError && error.code === 'secret') setSecret(String(error.extra['kind'] ?? 'a secret'));
@@ -89,7 +93,7 @@ function FirstStart({ onTry }: { onTry: (text: string) => void }) {
   return (
     <section className="first" aria-label="Getting started">
       <h2>It works without a key</h2>
-      <p className="muted">The built-in offline model understands plain requests such as these:</p>
+      <p className="muted">No model is set up, so the small built-in offline model answers. It reads, searches, quotes and edits, but it does not think. It understands plain requests such as these:</p>
       <div className="options">{EXAMPLES.map((example) => <button key={example} type="button" className="option" onClick={() => { onTry(example); document.querySelector<HTMLElement>('[data-composer]')?.focus(); }}>{example}</button>)}</div>
       <h2>Three ways to a model that thinks</h2>
       <ol>

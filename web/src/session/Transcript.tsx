@@ -169,8 +169,8 @@ export function Transcript({ store, state, open, target, found, sent, onReached 
         </div>
       </div>
       {away ? (
-        <button type="button" className={fresh ? 'chip fresh' : 'chip'} onClick={() => { setReading(false); virtual.scrollToEnd(); }}>
-          <ArrowDown /> {fresh ? 'New below' : 'To the end'}
+        <button type="button" className={fresh ? 'chip fresh' : 'chip'} title={fresh ? undefined : 'To the end'} aria-label={fresh ? undefined : 'To the end'} onClick={() => { setReading(false); virtual.scrollToEnd(); }}>
+          <ArrowDown /> {fresh ? 'New below' : null}
         </button>
       ) : null}
     </div>

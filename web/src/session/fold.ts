@@ -120,6 +120,10 @@ export interface Queued {
 export interface Streaming {
   text: string;
   thinking: string;
+  /** When it began to think, shifted by what it did in between; `null` where that was not seen. */
+  thinkingSince: number | null;
+  /** When it went on to something else. */
+  thinkingUntil: number | null;
   begun: { call: CallId; name: string }[];
   outputs: Record<CallId, string>;
 }
@@ -175,7 +179,7 @@ export interface Start {
   queue?: { input: InputId; content: UserPart[]; delivery: 'steer' | 'follow_up'; typed?: string | null }[];
 }
 
-const NOTHING: Streaming = { text: '', thinking: '', begun: [], outputs: {} };
+const NOTHING: Streaming = { text: '', thinking: '', thinkingSince: null, thinkingUntil: null, begun: [], outputs: {} };
 /** So much of a running tool's output is kept for the screen; the whole is on disk. */
 const OUTPUT_KEPT = 64 * 1024;
 
@@ -218,14 +222,15 @@ export function begin(start: Start): SessionView & { countedTo: number } {
 }
 
 export type View = ReturnType<typeof begin>;
-export type Input = { event: Recorded } | { live: Live };
+/** What streams has no time of its own: `at` is when it came, by the server's clock. */
+export type Input = { event: Recorded } | { live: Live; at?: number };
 
 /** The view after these, in order. The one given is left as it was; what did not change is shared. */
 export function advance(view: View, batch: readonly Input[]): View {
   const draft = new Draft(view);
   for (const input of batch) {
     if ('event' in input) draft.event(input.event);
-    else draft.live(input.live);
+    else draft.live(input.live, input.at ?? null);
   }
   return draft.done();
 }
@@ -551,13 +556,15 @@ class Draft {
     let texts = 0;
     let thoughts = 0;
     let calls = 0;
+    // One time is known for all that was thought in a round.
+    const thought = event.parts.filter((part) => part.type === 'thinking').length === 1 ? (event.thinking_millis ?? null) : null;
     for (const part of event.parts) {
       switch (part.type) {
         case 'text':
           this.prose(openRun(view.runs) ? 'draft' : 'text', event, part.text, `${base}x${texts++}`, event.spent.millis);
           break;
         case 'thinking':
-          this.prose('thinking', event, part.text, `${base}h${thoughts++}`, event.spent.millis);
+          this.prose('thinking', event, part.text, `${base}h${thoughts++}`, thought);
           break;
         case 'tool_call':
           this.planned(event, part, event.plan?.[calls]?.access ?? 'run');
@@ -627,22 +634,23 @@ class Draft {
     if (sentence) this.note(event, sentence, event.reason.reason === 'interrupted' ? 'quiet' : 'bad');
   }
 
-  live(live: Live) {
+  live(live: Live, at: number | null) {
     const view = this.view;
     this.changed = true;
     switch (live.type) {
       case 'partial':
-        view.live = { ...view.live, text: live.text, thinking: live.thinking ?? '' };
+        // Whoever joins now has not seen when it began.
+        view.live = { ...view.live, text: live.text, thinking: live.thinking ?? '', thinkingSince: null, thinkingUntil: null };
         return;
       case 'text':
-        view.live = { ...view.live, text: view.live.text + live.text };
+        view.live = { ...thoughtUntil(view.live, at), text: view.live.text + live.text };
         return;
       case 'thinking':
-        view.live = { ...view.live, thinking: view.live.thinking + live.text };
+        view.live = { ...thinkingAt(view.live, at), thinking: view.live.thinking + live.text };
         return;
       case 'tool_begun':
         if (view.live.begun.some((begun) => begun.call === live.call)) return;
-        view.live = { ...view.live, begun: [...view.live.begun, { call: live.call, name: live.name }] };
+        view.live = { ...thoughtUntil(view.live, at), begun: [...view.live.begun, { call: live.call, name: live.name }] };
         return;
       case 'tool_output': {
         const text = (live.replace ? '' : (view.live.outputs[live.call] ?? '')) + live.text;
@@ -658,6 +666,15 @@ class Draft {
     }
   }
 }
+
+function thinkingAt(live: Streaming, at: number | null): Streaming {
+  if (live.thinking === '') return { ...live, thinkingSince: at, thinkingUntil: null };
+  const { thinkingSince: since, thinkingUntil: until } = live;
+  // It thinks once more: what it did in between is no thinking.
+  return until === null ? live : { ...live, thinkingSince: since === null || at === null ? null : at - (until - since), thinkingUntil: null };
+}
+const thoughtUntil = (live: Streaming, at: number | null): Streaming =>
+  live.thinking === '' || live.thinkingUntil !== null ? live : { ...live, thinkingUntil: at };
 
 /** The name of what is said in a round: the same while it streams and when it is recorded. */
 export function proseKey(turn: Turn, round: number): string {

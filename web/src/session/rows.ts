@@ -11,7 +11,7 @@ import { counted } from './words';
 export type Row =
   | { type: 'said'; key: string; seq: number; item: Said; turn: Turn }
   | { type: 'text'; key: string; seq: number; text: string; streaming: boolean }
-  | { type: 'thinking'; key: string; seq: number; text: string; streaming: boolean; millis: number | null; draft?: boolean }
+  | { type: 'thinking'; key: string; seq: number; text: string; streaming: boolean; millis: number | null; since?: number | null; draft?: boolean }
   | { type: 'group'; key: string; seq: number; calls: Call[]; open: boolean }
   | { type: 'call'; key: string; seq: number; call: Call; output: string | null; nested: boolean }
   | { type: 'ask'; key: string; seq: number; asked: Asked }
@@ -74,9 +74,9 @@ export function rowAt(rows: readonly Row[], seq: number): number {
 function streamingRows(view: SessionView, turn: Turn): Row[] {
   const rows: Row[] = [];
   const base = proseKey(turn, view.round);
-  const { text, thinking, begun } = view.live;
+  const { text, thinking, thinkingSince: since, thinkingUntil: until, begun } = view.live;
   if (thinking.trim()) {
-    rows.push({ type: 'thinking', key: `${base}h0`, seq: view.seq, text: thinking, streaming: text === '', millis: null });
+    rows.push({ type: 'thinking', key: `${base}h0`, seq: view.seq, text: thinking, streaming: text === '' && begun.length === 0, millis: since === null || until === null ? null : until - since, since });
   }
   if (text.trim() && openRun(view.runs)) rows.push({ type: 'thinking', key: `${base}x0`, seq: view.seq, text, streaming: true, millis: null, draft: true });
   else if (text.trim()) rows.push({ type: 'text', key: `${base}x0`, seq: view.seq, text, streaming: true });

@@ -2,7 +2,7 @@
  * One open session: loads the newest page of its log, then listens. Deltas are gathered and folded once
  * per frame. It holds no truth of its own: `view` is the fold, the rest is the state of the connection.
  */
-import { api, address, ApiError, explain } from '../api/client';
+import { api, address, ApiError, explain, serverNow } from '../api/client';
 import type { Live, Origin, Recorded } from '../api/events';
 import { heard } from '../api/queries';
 import { listen } from '../api/stream';
@@ -117,7 +117,7 @@ export class SessionStore {
       },
       on: {
         event: (data) => this.push({ event: data as Recorded }),
-        live: (data) => this.push({ live: data as Live }),
+        live: (data) => this.push({ live: data as Live, at: serverNow() }),
         gone: () => this.leave('gone'),
       },
     });
@@ -156,6 +156,11 @@ export class SessionStore {
     this.stop?.();
     this.stop = null;
     this.set({ connection });
+  }
+
+  /** It was deleted. It can be opened again when it is brought back. */
+  forget() {
+    this.leave('gone');
   }
 
   private push(input: Input) {

@@ -23,6 +23,9 @@ export function dollars(usd: number): string {
   return `$${usd.toFixed(4)}`;
 }
 
+/** In a list, where thousandths would only be noise. */
+export const cents = (usd: number) => (usd > 0 && usd < 0.005 ? '<$0.01' : `$${usd.toFixed(2)}`);
+
 export function tokens(count: number): string {
   if (count < 1000) return String(count);
   if (count < 1_000_000) return `${(count / 1000).toFixed(count < 10_000 ? 1 : 0)}k`;

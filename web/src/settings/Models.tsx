@@ -8,7 +8,7 @@ import { counted, tokens } from '../session/words';
 import { toast } from '../shell/toast';
 import { Page, Section, Settings } from './parts';
 
-const KEYS = { environment: 'Key from the environment', vault: 'Key kept on this machine', keychain: 'Key in the desktop’s keychain', not_needed: 'Needs no key', missing: 'No key' };
+const KEYS = { environment: 'Key from the environment', vault: 'Key kept on this machine', keychain: 'Key in the desktop’s keychain', not_needed: 'A server of your own; needs no key', missing: 'No key' };
 
 export function Models() {
   const models = useModels();

@@ -71,7 +71,7 @@ export function SettingsPage() {
 function Permissions() {
   return (
     <>
-      <Section title="Mode" says="How far a new session may go: safe looks only, ask asks before changes and commands, auto goes ahead."><Settings prefixes={['mode']} /></Section>
+      <Section title="Mode" says="How far a new session may go."><Settings prefixes={['mode']} /></Section>
       <Section title="Rules" says={<>Rules such as <code>run cargo test</code> or <code>write docs/**</code> decide what needs no question, what always does, and what never happens; the longest that fits counts.</>}><Settings prefixes={['permissions']} /></Section>
       <Section title="Limits" says="How far one turn may go."><Settings prefixes={['limits']} /></Section>
       <Notices />
@@ -149,7 +149,7 @@ function Audit() {
               <tbody>
                 {[...data.entries].sort((a, b) => b.sequence - a.sequence).map((entry) => (
                   <tr key={entry.id}>
-                    <td>{new Date(entry.timestamp).toLocaleString()}</td><td>{entry.category}: {entry.action}</td><td className="cut" title={entry.target}>{entry.target ? <Sentence text={entry.target} /> : null}</td>
+                    <td>{new Date(entry.timestamp).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })}</td><td>{entry.category}: {entry.action}</td><td className="cut" title={entry.target}>{entry.target ? <Sentence text={entry.target} /> : null}</td>
                     <td className={entry.outcome === 'allowed' ? '' : 'bad'}>{entry.outcome}</td>
                     <td>{entry.session_id ? <Link to="/s/$id" params={{ id: entry.session_id }}><code>{entry.session_id}</code></Link> : null}</td>
                   </tr>

@@ -19,7 +19,7 @@ export function Statuses() {
       <Section title="Colours of labels" says="A label without a colour has that of the label above it.">
         <Page query={views}>{(data) => <LabelRows labels={data.labels} colours={data.colours} />}</Page>
       </Section>
-      <Section title="Labels by what is said" says={<>A session gets a label when something is said in it here or over Weft’s own API, not in the terminal. <code>*</code> stands for anything in between, as in <code>fix*test</code>; capitals make no difference.</>}>
+      <Section title="Labels by what is said" says={<>A session gets a label when something is said in it, here, in the terminal or from a script. <code>*</code> stands for anything in between, as in <code>fix*test</code>; capitals make no difference.</>}>
         <Page query={views}>{(data) => <AutoLabels rules={data.auto_labels} />}</Page>
       </Section>
     </>

@@ -8,8 +8,12 @@ import { SETTINGS_PAGES } from '../settings/pages';
 import { allCommands } from './commands';
 import { Keys } from './Shortcuts';
 
+/** In this order, while nothing is typed. */
+const GROUPS = ['This session', 'Go to', 'Recent sessions', 'Settings', 'Status'] as const;
+const RECENT = 6;
 interface Choice {
   key: string;
+  group: (typeof GROUPS)[number];
   label: string;
   hint: ReactNode;
   run: () => void;
@@ -53,17 +57,18 @@ function Choices({ onDone }: { onDone: () => void }) {
   const sessions = useSessions({ view: 'inbox' });
   const choices = useMemo(() => {
     const wanted = words.trim().toLowerCase();
+    const recent = [...(sessions.data?.pages.flatMap((page) => page.sessions) ?? [])].sort((a, b) => b.updated_at - a.updated_at);
     const all: Choice[] = [
-      ...allCommands().map((command) => ({ key: command.id, label: command.label, hint: command.keys ? <Keys keys={command.keys} /> : '', run: command.run })),
-      ...SETTINGS_PAGES.map((page) => ({ key: `settings.${page.id}`, label: `Settings: ${page.name}`, hint: '', run: () => void navigate({ to: '/settings/$page', params: { page: page.id } }) })),
-      ...(sessions.data?.pages.flatMap((page) => page.sessions) ?? []).map((row) => ({ key: row.id, label: nameOf(row), hint: folderName(row.workspace), run: () => void navigate({ to: '/s/$id', params: { id: row.id } }) })),
+      ...allCommands().map((command) => ({ key: command.id, group: command.group ?? ('Go to' as const), label: command.label, hint: command.keys ? <Keys keys={command.keys} /> : '', run: command.run })),
+      ...SETTINGS_PAGES.map((page) => ({ key: `settings.${page.id}`, group: 'Settings' as const, label: `Settings: ${page.name}`, hint: '', run: () => void navigate({ to: '/settings/$page', params: { page: page.id } }) })),
+      ...recent.slice(0, wanted ? recent.length : RECENT).map((row) => ({ key: row.id, group: 'Recent sessions' as const, label: nameOf(row), hint: folderName(row.workspace), run: () => void navigate({ to: '/s/$id', params: { id: row.id } }) })),
     ];
     return all
       .flatMap((choice) => {
         const cost = fit(choice.label, wanted);
         return cost === null ? [] : [{ choice, cost }];
       })
-      .sort((a, b) => a.cost - b.cost)
+      .sort((a, b) => a.cost - b.cost || GROUPS.indexOf(a.choice.group) - GROUPS.indexOf(b.choice.group))
       .slice(0, 40)
       .map(({ choice }) => choice);
   }, [words, sessions.data, navigate]);
@@ -90,11 +95,15 @@ function Choices({ onDone }: { onDone: () => void }) {
           }
         }} />
       <div className="results" id="palette-results" role="listbox" aria-label="Choices">
-        {choices.map((choice, index) => (
-          <div key={choice.key} id={`palette-${index}`} role="option" aria-selected={index === active} className={index === active ? 'menu-item active' : 'menu-item'} onClick={() => pick(choice)}>
-            <span className="cut">{choice.label}</span><span className="hint">{choice.hint}</span>
-          </div>
-        ))}
+        {(words.trim() ? [null] : GROUPS).map((group) => {
+          const rows = choices.flatMap((choice, index) => (group === null || choice.group === group ? [
+            <div key={choice.key} id={`palette-${index}`} role="option" aria-selected={index === active} className={index === active ? 'menu-item active' : 'menu-item'} onClick={() => pick(choice)}>
+              <span className="cut">{choice.label}</span><span className="hint">{choice.hint}</span>
+            </div>,
+          ] : []));
+          if (group === null || rows.length === 0) return rows;
+          return <div key={group} role="group" aria-label={group}><div className="menu-label" aria-hidden>{group}</div>{rows}</div>;
+        })}
         {choices.length === 0 ? <p className="menu-label">Nothing is called that.</p> : null}
       </div>
     </>

@@ -1,7 +1,7 @@
 /** The frame of the workbench: rail, list, the screen in the middle, and the panel beside it. */
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { Bell, BookOpenCheck, Command as CommandIcon, Inbox as InboxIcon, PanelLeft, Settings, Waypoints } from 'lucide-react';
-import { useCallback, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { api, signedOut, stale } from '../api/client';
 import { sessionChanged, useAsks, useVersion, useViews } from '../api/queries';
 import type { SessionRow } from '../api/types';
@@ -71,7 +71,7 @@ export function Shell() {
     { id: 'knowledge', label: 'Search what is known', keys: 'g k', run: () => void navigate({ to: '/knowledge' }) },
     { id: 'research', label: 'Research a question', keys: 'g r', run: () => void navigate({ to: '/research' }) },
     { id: 'settings', label: 'Settings', keys: 'g ,', run: () => void navigate({ to: '/settings/$page', params: { page: 'models' } }) },
-    ...statuses.map(({ name, shortcut }, index) => ({ id: `status-${index}`, label: `Status: ${name}`, keys: shortcut ? `s ${shortcut}` : undefined, hidden: !path.startsWith('/s/'), run: () => void setStatus(name) })),
+    ...statuses.map(({ name, shortcut }, index) => ({ id: `status-${index}`, label: `Status: ${name}`, keys: shortcut ? `s ${shortcut}` : undefined, group: 'Status' as const, hidden: !path.startsWith('/s/'), run: () => void setStatus(name) })),
     { id: 'shortcuts', label: 'Keyboard shortcuts', keys: '?', run: () => setShortcuts(true) },
   ]);
   const searchSessions = async () => {
@@ -110,7 +110,7 @@ export function Shell() {
       {narrow && sheet ? (
         <>
           <div className="overlay" onClick={() => setSheet(false)} />
-          <div className="sheet" role="dialog" aria-label="Sessions" onKeyDown={(event) => event.key === 'Escape' && setSheet(false)}><aside className="list"><Inbox onPick={() => setSheet(false)} /></aside></div>
+          <Sheet label="Sessions" onClose={() => setSheet(false)}><aside className="list"><Inbox onPick={() => setSheet(false)} /></aside></Sheet>
         </>
       ) : null}
       <Palette open={palette} onOpenChange={setPalette} />
@@ -151,7 +151,7 @@ function Banners() {
     if (!online) void api.get('version').catch(() => {});
   }, [online]);
   const version = useVersion();
-  // The page on models says it itself.
+  // Where one begins, and on the page on models, it is said with more room.
   const path = useRouterState({ select: (state) => state.location.pathname });
   const [hidden, setHidden] = useState(() => sessionStorage.getItem('weft.offline-hint') === 'no');
   return (
@@ -161,15 +161,41 @@ function Banners() {
       ) : null}
       {out ? <div className="banner loud" role="alert"><span className="grow">This browser is not signed in any more. Open the address that <code>weft serve</code> printed; nothing is lost.</span></div> : null}
       {!online && !out ? <div className="banner loud" role="alert"><span className="grow">Weft does not answer. If it was stopped, start it with <code>weft serve</code>; this page goes on by itself.</span></div> : null}
-      {version.data?.offline && !hidden && path !== '/settings/models' ? (
+      {version.data?.offline && !hidden && path !== '/settings/models' && path !== '/' ? (
         <div className="banner" role="note">
-          <span className="grow">No model is set up, so the small built-in offline model answers. It can read, search, quote and edit, but it does not think.</span>
+          <span className="grow">No model is set up, so the small built-in offline model answers.<span className="wide-only"> It can read, search, quote and edit, but it does not think.</span></span>
           <Link to="/settings/$page" params={{ page: 'models' }} className="button small">Add a model</Link>
           <button type="button" className="button small" onClick={() => { sessionStorage.setItem('weft.offline-hint', 'no'); setHidden(true); }}>Later</button>
         </div>
       ) : null}
     </>
   );
+}
+
+/** Over the page: the focus is led into it, kept there, and back to where it was. */
+function Sheet({ label, right = false, onClose, children }: { label: string; right?: boolean; onClose: () => void; children: ReactNode }) {
+  const sheet = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    if (!sheet.current?.contains(before)) sheet.current?.focus();
+    return () => {
+      if (before instanceof HTMLElement && document.activeElement === document.body) before.focus();
+    };
+  }, []);
+  const keys = (event: React.KeyboardEvent) => {
+    // A menu of the sheet is drawn elsewhere, and has keys of its own.
+    if (!event.currentTarget.contains(event.target as Node)) return;
+    if (event.key === 'Escape') return onClose();
+    if (event.key !== 'Tab') return;
+    const stops = [...event.currentTarget.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex="0"]')].filter((one) => one.tabIndex >= 0 && !one.hasAttribute('disabled') && one.offsetParent !== null);
+    const [first, last] = [stops[0], stops.at(-1)];
+    const at = document.activeElement;
+    if (event.shiftKey && (at === first || at === event.currentTarget)) last?.focus();
+    else if (!event.shiftKey && at === last) first?.focus();
+    else return;
+    event.preventDefault();
+  };
+  return <div ref={sheet} className={right ? 'sheet right' : 'sheet'} role="dialog" aria-modal aria-label={label} tabIndex={-1} onKeyDown={keys}>{children}</div>;
 }
 
 const WIDTH = 'weft.panel.width';
@@ -187,7 +213,7 @@ export function Side({ children, onClose }: { children: ReactNode; onClose: () =
     return (
       <>
         <div className="overlay" onClick={onClose} />
-        <div className="sheet right" role="dialog" aria-label="Panel" onKeyDown={(event) => event.key === 'Escape' && onClose()}>{children}</div>
+        <Sheet label="Panel" right onClose={onClose}>{children}</Sheet>
       </>
     );
   }

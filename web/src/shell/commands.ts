@@ -9,6 +9,8 @@ export interface Command {
   /** Also while one types. */
   typing?: boolean;
   hidden?: boolean;
+  /** Where the palette lists it, if not among the places to go to. */
+  group?: 'This session' | 'Status';
   /** Where its key counts; elsewhere the key keeps its own meaning. */
   when?: () => boolean;
   run: () => void;
