@@ -32,6 +32,8 @@ pub(crate) struct Settings {
     /// These files themselves, there or not, and the links that lead to them.
     pub files: Vec<PathBuf>,
     hooks: Vec<PathBuf>,
+    /// Where working files are, as seen from the git folder.
+    pub work: Vec<PathBuf>,
 }
 
 impl Settings {
@@ -56,6 +58,7 @@ impl Settings {
                         ahead.push(path.parent().map_or_else(|| value.clone(), |folder| folder.join(&value)));
                     }
                     "core.hookspath" => settings.hooks.push(value),
+                    "core.worktree" => settings.work.push(value),
                     _ => {}
                 }
             }

@@ -5,15 +5,16 @@
 //! (namespaces, read-only mounts, Landlock, seccomp, limits) and then becomes the command. What is the
 //! same for all commands of a session, its [`ground`], is made once; each command then gets its own
 //! copy. Where only bubblewrap may make namespaces, the helper has it make them. Nothing here decides
-//! *whether* a command may run, and nothing here falls back silently: [`Support`] says what the kernel can hold, and a helper that cannot do all it was told to do runs
-//! nothing.
+//! *whether* a command may run, and nothing here falls back silently: [`Support`] says what the kernel
+//! can hold, and a helper that cannot do all it was told to do runs nothing.
 //!
-//! Where to go next: [`policy`] is what is asked for, [`usual`] the product's own choice, [`support`]
-//! what this machine can hold, `linux/` the enforcement, [`proxy`] the only way to the network.
+//! Where to go next: [`policy`] is what is asked for, [`usual`] the product's own choice, [`heeded`] what
+//! it holds for git's sake, [`support`] what this machine can hold, `linux/` the enforcement, [`proxy`] the only way to the network.
 
 pub mod denial;
 mod git_settings;
 pub mod ground;
+pub mod heeded;
 pub mod helper;
 pub mod kin;
 mod named;

@@ -105,7 +105,7 @@ pub enum Setting {
     Required,
 }
 
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 pub enum PolicyError {
     #[error("`{}` cannot be the place where commands may write: it holds the whole system", .0.display())]
     WholeSystem(PathBuf),
@@ -129,6 +129,11 @@ pub enum PolicyError {
          Shorten it, or take out the `include` that leads to it", .0.display()
     )]
     TooManySettings(PathBuf),
+    #[error(
+        "`{}` is too long for a list of submodules, so nobody knows which repositories commands must leave alone. \
+         Shorten it, or move it away", .0.display()
+    )]
+    TooLongList(PathBuf),
     #[error("which repositories are in the workspace could not be kept in `{}`: {why}", .file.display())]
     Unkept { file: PathBuf, why: String },
 }

@@ -3,15 +3,16 @@
 //! counts what git itself has written down, and what an earlier look found.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::git_settings::{self, Settings};
-use crate::plain::small_text;
+use crate::git_settings;
+use crate::plain::small_file;
 use crate::policy::PolicyError;
 use crate::shut;
 use crate::trail::trail;
@@ -22,36 +23,6 @@ const MOST_LOOKED_AT: usize = 100_000;
 const NOT_LOOKED_AT: [&str; 6] = ["node_modules", "target", "build", "dist", "__pycache__", "venv"];
 /// More than any path that git writes down.
 const LONGEST_LINK: u64 = 16 * 1024;
-
-/// What git runs of itself, if it finds it where hooks are.
-const HOOKS: [&str; 26] = [
-    "applypatch-msg",
-    "pre-applypatch",
-    "post-applypatch",
-    "pre-commit",
-    "pre-merge-commit",
-    "prepare-commit-msg",
-    "commit-msg",
-    "post-commit",
-    "pre-rebase",
-    "post-checkout",
-    "post-merge",
-    "pre-push",
-    "pre-receive",
-    "update",
-    "proc-receive",
-    "post-receive",
-    "post-update",
-    "reference-transaction",
-    "push-to-checkout",
-    "pre-auto-gc",
-    "post-rewrite",
-    "sendemail-validate",
-    "fsmonitor-watchman",
-    "post-index-change",
-    "p4-changelist",
-    "p4-pre-submit",
-];
 
 /// What `.git` in a folder is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,37 +54,44 @@ impl GitFolder {
         }
     }
 
-    /// Where git keeps its things for a folder: also where the folder is such a place itself.
+    /// Where git keeps its things for a folder, and what that has in common with others: also where the folder
+    /// is such a place itself.
     pub fn stores(&self, folder: &Path) -> Vec<PathBuf> {
-        match self {
-            Self::None if poses_as_repository(folder) => vec![folder.to_owned()],
-            Self::None => Vec::new(),
-            Self::Own(git) => vec![git.clone()],
-            Self::Foreign(link) => leads_to(folder, link).into_iter().collect(),
-            Self::Linked { common, own, .. } => vec![common.clone(), own.clone()],
-        }
+        let git = match self {
+            Self::None => poses_as_repository(folder).then(|| folder.to_owned()),
+            Self::Own(git) => Some(git.clone()),
+            Self::Foreign(link) => leads_to(folder, link),
+            Self::Linked { common, own, .. } => return vec![common.clone(), own.clone()],
+        };
+        let common = git.as_deref().and_then(|git| Some(trail(&git.join(path_in(&git.join("commondir"), b"")?)).end));
+        let common = common.filter(|common| git.as_ref() != Some(common));
+        git.into_iter().chain(common).collect()
     }
 }
 
 /// Where a `.git` file leads, there or not.
-pub(crate) fn leads_to(folder: &Path, link: &Path) -> Option<PathBuf> {
+fn leads_to(folder: &Path, link: &Path) -> Option<PathBuf> {
     if fs::symlink_metadata(link).is_ok_and(|found| found.is_symlink()) {
         return Some(trail(link).end);
     }
-    let text = small_text(link, LONGEST_LINK)?;
-    Some(trail(&folder.join(text.trim().strip_prefix("gitdir:")?.trim())).end)
+    Some(trail(&folder.join(path_in(link, b"gitdir:")?)).end)
+}
+
+/// The path that a file of git's consists of, behind a word.
+fn path_in(file: &Path, word: &[u8]) -> Option<PathBuf> {
+    let text = small_file(file, LONGEST_LINK).ok()?;
+    Some(PathBuf::from(OsStr::from_bytes(text.trim_ascii().strip_prefix(word)?.trim_ascii())))
 }
 
 /// The git folders of a linked worktree. A `.git` file can name any folder, so what it names must
 /// look like git's own and point back.
 fn linked(folder: &Path, link: &Path) -> Option<(PathBuf, PathBuf)> {
-    let named = |text: String, prefix: &str| Some(PathBuf::from(text.trim().strip_prefix(prefix)?.trim()));
-    let own = folder.join(named(small_text(link, LONGEST_LINK)?, "gitdir:")?).canonicalize().ok()?;
-    let back = named(small_text(&own.join("gitdir"), LONGEST_LINK)?, "")?;
+    let own = folder.join(path_in(link, b"gitdir:")?).canonicalize().ok()?;
+    let back = path_in(&own.join("gitdir"), b"")?;
     if own.join(back).canonicalize().ok()? != link.canonicalize().ok()? {
         return None;
     }
-    let common = own.join(named(small_text(&own.join("commondir"), LONGEST_LINK)?, "")?).canonicalize().ok()?;
+    let common = own.join(path_in(&own.join("commondir"), b"")?).canonicalize().ok()?;
     let is_git = own.starts_with(common.join("worktrees")) && common.join("HEAD").is_file();
     (is_git && common.join("objects").is_dir()).then_some((common, own))
 }
@@ -147,41 +125,20 @@ pub(crate) fn settings_in(git: &Path) -> [PathBuf; 2] {
     [git.join("config"), git.join("config.worktree")]
 }
 
-/// What of a place for hooks is to be left alone: all of it, or where commands work in that very folder,
-/// what git would run there.
-pub(crate) fn as_hooks(place: PathBuf, is_work_place: bool) -> Vec<PathBuf> {
-    if is_work_place { HOOKS.iter().map(|name| place.join(name)).collect() } else { vec![place] }
+/// The folders above a workspace that have repositories it may be a part of.
+pub(crate) fn around(workspace: &Path) -> impl Iterator<Item = &Path> {
+    workspace.ancestors().skip(1).filter(|folder| fs::symlink_metadata(folder.join(".git")).is_ok())
 }
 
-/// Everything in a workspace, and of the repository around it, by which git is told what to run: its
-/// folders, the files that it reads as settings, the hooks.
-pub fn heeded(workspace: &Path, home: Option<&Path>) -> Result<Vec<PathBuf>, PolicyError> {
-    let person = Settings::of_person(home)?;
-    let mut heeded = person.files.clone();
-    let nested = nested(workspace)?;
-    let folders = around(workspace).into_iter().chain([workspace]).chain(nested.iter().map(PathBuf::as_path));
-    for folder in folders {
-        let stores = GitFolder::of(folder).stores(folder);
-        let settings = Settings::of(stores.iter().flat_map(|git| settings_in(git)), home)?;
-        // In a folder that is a repository by itself there may be other things; what counts in it is known.
-        let is_work_place = |path: &Path| path == workspace;
-        let hooks = settings.hooks_in(folder).chain(person.hooks_in(folder));
-        let hooks = hooks.flat_map(|place| as_hooks(place.clone(), is_work_place(&place)));
-        heeded.extend(hooks);
-        heeded.extend(settings.files);
-        heeded.extend(stores.into_iter().flat_map(|git| match is_work_place(&git) {
-            true => ["hooks", "modules", "worktrees"].map(|name| git.join(name)).into(),
-            false => vec![git],
-        }));
-    }
-    heeded.sort();
-    heeded.dedup();
-    Ok(heeded)
-}
-
-/// The folder above a workspace whose repository it is a part of.
-fn around(workspace: &Path) -> Option<&Path> {
-    workspace.ancestors().skip(1).find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok())
+/// The submodules that a list in the working files tells of.
+pub(crate) fn listed(repository: &Path) -> Result<Vec<PathBuf>, PolicyError> {
+    let list = repository.join(".gitmodules");
+    let entries = git_settings::read(&list).map_err(|error| match error {
+        PolicyError::TooManySettings(list) => PolicyError::TooLongList(list),
+        other => other,
+    })?;
+    let paths = entries.into_iter().filter(|entry| entry.name == "submodule.path");
+    Ok(paths.map(|entry| repository.join(OsStr::from_bytes(&entry.value))).collect())
 }
 
 /// Folders in a workspace that are repositories of their own: those that it or another one knows as
@@ -213,7 +170,7 @@ fn kept(workspace: &Path, known: &Path, listed: &BTreeSet<PathBuf>) -> io::Resul
     let before: BTreeSet<PathBuf> = text
         .split(|byte| *byte == 0)
         .filter(|path| !path.is_empty())
-        .map(|path| PathBuf::from(std::ffi::OsString::from_vec(path.to_vec())))
+        .map(|path| PathBuf::from(OsStr::from_bytes(path)))
         .collect();
     let mut added = Vec::new();
     for path in listed.difference(&before) {
@@ -244,12 +201,12 @@ impl<'a> Look<'a> {
         let mut look = Self { workspace, found: BTreeSet::new(), listed: BTreeSet::new(), looked_at: 0, most };
         look.two_deep()?;
         let mut asked: Vec<PathBuf> = look.found.iter().cloned().collect();
-        asked.extend(around(workspace).into_iter().chain([workspace]).map(Path::to_owned));
+        asked.extend(around(workspace).chain([workspace]).map(Path::to_owned));
         while let Some(repository) = asked.pop() {
             match look.ask(&repository) {
                 Ok(more) => asked.extend(more),
-                // One inside that is shut is held as a whole.
-                Err(PolicyError::Shut(_)) if look.found.contains(&repository) => {}
+                // One inside is held as a whole.
+                Err(PolicyError::Shut(_) | PolicyError::TooLongList(_)) if look.found.contains(&repository) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -261,12 +218,10 @@ impl<'a> Look<'a> {
         let mut known = Vec::new();
         for git in GitFolder::of(repository).stores(repository) {
             self.submodules(&git, &mut known)?;
+            self.worktrees(&git, &mut known)?;
         }
         let mut new = self.find(known);
-        let listed = git_settings::read(&repository.join(".gitmodules"))?.into_iter();
-        let listed = listed.filter(|entry| entry.name == "submodule.path");
-        let listed = listed.map(|entry| repository.join(std::ffi::OsStr::from_bytes(&entry.value)));
-        let more = self.find(listed.collect());
+        let more = self.find(listed(repository)?);
         self.listed.extend(more.iter().cloned());
         new.extend(more);
         Ok(new)
@@ -323,10 +278,21 @@ impl<'a> Look<'a> {
                 for file in settings_in(&own) {
                     let entries = git_settings::read(&file)?.into_iter();
                     let places = entries.filter(|entry| entry.name == "core.worktree");
-                    known.extend(places.map(|entry| own.join(std::ffi::OsStr::from_bytes(&entry.value))));
+                    known.extend(places.map(|entry| own.join(OsStr::from_bytes(&entry.value))));
                 }
                 ahead.push(own.join("modules"));
             }
+        }
+        Ok(())
+    }
+
+    /// Where its linked worktrees are, by the same.
+    fn worktrees(&mut self, git: &Path, known: &mut Vec<PathBuf>) -> Result<(), PolicyError> {
+        for entry in fs::read_dir(git.join("worktrees")).into_iter().flatten().flatten() {
+            self.count()?;
+            let own = entry.path();
+            let link = path_in(&own.join("gitdir"), b"").map(|link| own.join(link));
+            known.extend(link.as_deref().and_then(Path::parent).map(Path::to_owned));
         }
         Ok(())
     }

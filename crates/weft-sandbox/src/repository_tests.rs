@@ -107,37 +107,3 @@ fn what_was_known_stays_known() {
     let refused = nested_and_known(&ws, &root.join("no/such/folder")).unwrap_err();
     assert!(matches!(refused, PolicyError::Unkept { .. }), "{refused}");
 }
-
-#[test]
-fn what_git_heeds_around_a_workspace_is_told() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
-    make(&root, &["ws/.bare/objects", "ws/.bare/refs", "ws/sub/.git", "home"]);
-    write(
-        &root,
-        &[
-            ("ws/.git", "gitdir: ./.bare\n"),
-            ("ws/.bare/HEAD", "x"),
-            ("ws/.bare/config", "[include]\n\tpath = ../shared.cfg\n"),
-            ("ws/shared.cfg", "[core]\n\thooksPath = tools/hooks\n"),
-            ("ws/sub/.git/config", "[core]\n\thooksPath = .husky\n[include]\n\tpath = ../../for-sub\n"),
-            ("home/.gitconfig", "[core]\n\thooksPath = .githooks\n"),
-        ],
-    );
-    let told = heeded(&root.join("ws"), Some(&root.join("home"))).unwrap();
-    let expected = [
-        "home/.gitconfig",
-        "ws/.bare",
-        "ws/shared.cfg",
-        "ws/tools/hooks",
-        "ws/.githooks",
-        "ws/sub/.git",
-        "ws/sub/.husky",
-        "ws/sub/.githooks",
-        "ws/for-sub",
-    ];
-    for name in expected {
-        assert!(told.contains(&root.join(name)), "{name}: {told:?}");
-    }
-    assert!(!told.contains(&root.join("ws")));
-}

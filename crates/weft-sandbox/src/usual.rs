@@ -3,12 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::git_settings::Settings;
+use crate::PolicyError;
+use crate::heeded::{Heeded, Repository};
 use crate::policy::{Limits, Network, Policy};
-use crate::repository::{GitFolder, as_hooks, is_vacant, leads_to, settings_in};
+use crate::repository::{GitFolder, is_vacant};
 use crate::reserved::Reserved;
-use crate::trail::{Trail, trail};
-use crate::{PolicyError, shut};
 
 /// Folders with keys, passwords and cookies, from the person's home.
 pub const SECRET_FOLDERS: [&str; 23] = [
@@ -154,57 +153,22 @@ impl Places {
         let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let mut roots = vec![real(&self.workspace)];
         roots.extend(self.also_writable.iter().filter(|path| path.is_dir()).map(real));
-        let home = self.user_home.as_deref();
-        let person = Settings::of_person(home)?;
-        let mut kept = Kept {
-            writable: roots.clone(),
-            roots: roots.clone(),
-            home,
-            person: &person,
-            protected: Vec::new(),
-            reserved: Vec::new(),
-            quiet: Vec::new(),
-            heeded: Vec::new(),
-        };
-        for folder in &roots {
-            if shut::is_shut(folder) {
-                return Err(PolicyError::Shut(folder.clone()));
-            }
+        let heeded = Heeded::of(&roots, &self.nested, self.user_home.as_deref())?;
+        let mut kept = Kept { writable: roots.clone(), roots, ..Kept::default() };
+        for folder in &kept.roots {
             kept.protected.extend(STARTUP.iter().map(|name| folder.join(name)));
             let vacant = RESERVED.iter().map(|name| folder.join(name)).filter(|path| is_vacant(path));
             kept.reserved.extend(vacant.map(Reserved::folder));
-            kept.keep_repository(folder, true)?;
         }
-        for (number, folder) in self.nested.iter().enumerate() {
-            if let Some(shut) = shut::by_itself(folder).or_else(|| shut::is_shut(folder).then(|| folder.clone())) {
-                // Whatever there is in it: nothing, until its owner opens it again.
-                kept.protected.push(shut);
-                continue;
-            }
-            if number >= MOST_NESTED {
-                kept.keep_whole(folder);
-                continue;
-            }
-            let mut with_it = kept.clone();
-            match with_it.keep_repository(folder, false) {
-                Ok(()) => kept = with_it,
-                Err(_) => kept.protected.push(folder.clone()),
-            }
+        heeded.worked_in.iter().for_each(|repository| kept.keep_repository(repository, Work::Here));
+        for (number, repository) in heeded.others.iter().enumerate() {
+            kept.keep_repository(repository, if number < MOST_NESTED { Work::Beside } else { Work::Elsewhere });
         }
-        kept.heeded.extend(person.files.iter().cloned());
-        // People keep what is at home in a repository, and link it there.
-        kept.heeded.extend(self.user_home.iter().flat_map(|home| {
-            STARTUP
-                .iter()
-                .map(|name| trail(&home.join(name)))
-                .flat_map(|Trail { links, end }| links.into_iter().chain([end]))
-        }));
-        let Kept { mut protected, reserved, quiet, writable, heeded, .. } = kept;
+        let Kept { mut protected, reserved, quiet, writable, .. } = kept;
         let also = self.also_protected.iter().map(real).flat_map(|path| within(&path, &writable));
         protected.extend(also);
-        protected.extend(
-            heeded.into_iter().filter(|path| writable.iter().any(|root| root != path && path.starts_with(root))),
-        );
+        let is_within = |path: &PathBuf| writable.iter().any(|root| root != path && path.starts_with(root));
+        protected.extend(heeded.places.into_iter().filter(is_within));
         let home = |names: &'static [&'static str]| {
             self.user_home.iter().flat_map(move |home| names.iter().map(move |name| home.join(name)))
         };
@@ -227,12 +191,6 @@ impl Places {
     }
 }
 
-/// What a git folder says of hooks counts, so it must be to be seen.
-fn open_to_a_look(git: &Path) -> Result<(), PolicyError> {
-    let shut = [git.to_owned(), git.join("config")].into_iter().find(|path| shut::is_shut(path));
-    shut.map_or(Ok(()), |shut| Err(PolicyError::Shut(shut)))
-}
-
 /// What of a place lies in writable folders: itself, or those of them that lie in it.
 fn within(place: &Path, writable: &[PathBuf]) -> Vec<PathBuf> {
     if writable.iter().any(|root| place != root && place.starts_with(root)) {
@@ -241,65 +199,72 @@ fn within(place: &Path, writable: &[PathBuf]) -> Vec<PathBuf> {
     writable.iter().filter(|root| root.starts_with(place)).cloned().collect()
 }
 
+/// What is done in a repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// All, so its commits may go elsewhere.
+    Here,
+    /// Commits, where they stay in the folders where commands work.
+    Beside,
+    /// Nothing of git's.
+    Elsewhere,
+}
+
 /// What stays as it is in writable folders.
-#[derive(Clone)]
-struct Kept<'a> {
+#[derive(Default)]
+struct Kept {
     /// Where commands work.
     roots: Vec<PathBuf>,
-    home: Option<&'a Path>,
-    person: &'a Settings,
     writable: Vec<PathBuf>,
     protected: Vec<PathBuf>,
     reserved: Vec<Reserved>,
     quiet: Vec<PathBuf>,
-    /// What git reads as settings or runs, wherever it is.
-    heeded: Vec<PathBuf>,
 }
 
-impl Kept<'_> {
-    /// What of a folder's repository, if it has one, runs commands or names others. `for_it`: the work is in
-    /// that folder, so its commits may go elsewhere.
-    fn keep_repository(&mut self, folder: &Path, for_it: bool) -> Result<(), PolicyError> {
-        let kind = GitFolder::of(folder);
-        match &kind {
-            GitFolder::None | GitFolder::Own(_) => {
-                for git in kind.stores(folder) {
-                    self.keep_git(&git, folder, &[])?;
-                }
-            }
-            GitFolder::Foreign(link) => {
-                self.protected.push(link.clone());
-                // What it leads to may lie where commands work, as in a folder of worktrees.
-                match leads_to(folder, link).filter(|git| self.is_within(git)) {
-                    Some(git) if git.join("HEAD").exists() => self.keep_git(&git, folder, &[])?,
-                    Some(git) => self.protected.push(git),
-                    None => {}
-                }
-            }
+impl Kept {
+    /// What of a repository's git folders runs commands or names others.
+    fn keep_repository(&mut self, repository: &Repository, work: Work) {
+        match &repository.kind {
             GitFolder::Linked { link, common, own } => {
-                self.protected.push(link.clone());
-                if for_it || self.is_within(own) {
-                    self.keep_git(common, folder, &[own.join("config.worktree")])?;
-                    self.protected.extend(GIT_WORKTREE.iter().map(|name| own.join(name)));
-                    self.keep_file(own.join("config.worktree"), REMARK);
-                    self.keep(Reserved::folder(own.join(GIT_MODULES)));
-                    self.quiet.push(own.clone());
-                    self.writable.extend(for_it.then(|| common.clone()).into_iter().chain([own.clone()]));
+                self.protect(link.clone());
+                if work == Work::Here || self.is_within(own) {
+                    self.keep_linked(common, own, work);
+                }
+            }
+            kind => {
+                if let GitFolder::Foreign(link) = kind {
+                    self.protect(link.clone());
+                }
+                for git in &repository.stores {
+                    self.keep_store(git, kind, work);
                 }
             }
         }
-        Ok(())
     }
 
-    /// Of a repository inside nothing that is git's can be changed.
-    fn keep_whole(&mut self, folder: &Path) {
-        let kind = GitFolder::of(folder);
-        let mut stores = kind.stores(folder);
-        stores.retain(|git| self.is_within(git));
-        self.protected.append(&mut stores);
-        match kind {
-            GitFolder::None | GitFolder::Own(_) => {}
-            GitFolder::Foreign(link) | GitFolder::Linked { link, .. } => self.protected.push(link),
+    fn keep_linked(&mut self, common: &Path, own: &Path, work: Work) {
+        self.keep_git(common, true);
+        self.protected.extend(GIT_WORKTREE.iter().map(|name| own.join(name)));
+        self.keep(Reserved::file(own.join("config.worktree"), REMARK), work != Work::Elsewhere);
+        // Git removes no worktree that has this folder, so nothing stands in for it where others may work; one that
+        // a command makes there is noticed after it.
+        self.keep(Reserved::folder(own.join(GIT_MODULES)), work == Work::Here);
+        self.quiet.push(own.to_owned());
+        self.writable.extend((work == Work::Here).then(|| common.to_owned()).into_iter().chain([own.to_owned()]));
+    }
+
+    /// What a `.git` file leads to may lie where commands work, as in a folder of worktrees.
+    fn keep_store(&mut self, git: &Path, kind: &GitFolder, work: Work) {
+        let is_whole = work == Work::Elsewhere || matches!(kind, GitFolder::Foreign(_)) && !git.join("HEAD").exists();
+        if !self.is_within(git) {
+            return;
+        }
+        if !is_whole {
+            // One without working files may be a file among those of another repository, whose commits would take
+            // in what stands in.
+            self.keep_git(git, work == Work::Here || *kind != GitFolder::None);
+        } else if !self.quiet.iter().any(|kept| git.starts_with(kept)) {
+            self.protected.push(git.to_owned());
         }
     }
 
@@ -307,35 +272,31 @@ impl Kept<'_> {
         self.roots.iter().any(|root| path.starts_with(root))
     }
 
-    /// What in a git folder, whose working files are in `folder`, runs commands or names others.
-    fn keep_git(&mut self, git: &Path, folder: &Path, also: &[PathBuf]) -> Result<(), PolicyError> {
-        open_to_a_look(git)?;
+    /// What in a git folder runs commands or names others.
+    fn keep_git(&mut self, git: &Path, stands_in: bool) {
         // As those of submodules are, with all that they hold.
         let is_held = self.protected.iter().any(|held| git != held && git.starts_with(held));
-        if !is_held {
-            for name in GIT_FOLDERS {
-                self.keep(Reserved::folder(git.join(name)));
-            }
-            for (name, stand_in) in GIT_FILES {
-                self.keep_file(git.join(name), stand_in);
-            }
-            self.quiet.push(git.to_owned());
+        if is_held || self.quiet.iter().any(|kept| kept == git) {
+            return;
         }
-        let settings = Settings::of(settings_in(git).into_iter().chain(also.iter().cloned()), self.home)?;
-        let hooks = settings.hooks_in(folder).chain(self.person.hooks_in(folder));
-        let hooks = hooks.flat_map(|place| as_hooks(place.clone(), self.roots.contains(&place)));
-        self.heeded.extend(hooks);
-        self.heeded.extend(settings.files);
-        Ok(())
+        for name in GIT_FOLDERS {
+            self.keep(Reserved::folder(git.join(name)), true);
+        }
+        for (name, stand_in) in GIT_FILES {
+            self.keep(Reserved::file(git.join(name), stand_in), stands_in);
+        }
+        self.quiet.push(git.to_owned());
     }
 
-    fn keep_file(&mut self, path: PathBuf, stand_in: &str) {
-        self.keep(Reserved::file(path, stand_in));
+    fn protect(&mut self, path: PathBuf) {
+        if self.is_within(&path) {
+            self.protected.push(path);
+        }
     }
 
-    fn keep(&mut self, thing: Reserved) {
+    fn keep(&mut self, thing: Reserved, stands_in: bool) {
         self.protected.push(thing.path.clone());
-        if thing.is_free() {
+        if stands_in && thing.is_free() {
             self.reserved.push(thing);
         }
     }

@@ -50,7 +50,7 @@ fn check(
     need: fn(String) -> Need,
 ) -> Result<(), String> {
     let place = located.path.display();
-    let is_git = |path: &Path| heeded::by_git(policy.workspace, path);
+    let is_git = |path: &Path| heeded::by_git(policy.workspace, path).unwrap_or(true);
     let Some(text) = located.path.to_str() else {
         // Nobody can be asked about it by name, so only what nobody has to be asked about is done. Patterns of
         // rules may fit it all the same.
@@ -84,9 +84,9 @@ fn check(
         Ok(Consent::Needed { .. } | Consent::Always(_)) if approved => {
             let said = Path::new(given);
             let is_held = |found: &Path, protected: bool| protected || is_git(found);
-            let said_held = || is_held(&policy.workspace.join(said), path::is_protected(said));
+            let said_held = is_held(&path::found(policy.workspace)?.join(said), path::is_protected(said));
             let hidden =
-                is_held(&located.path, located.protected) && !said_held() || located.secret && !path::is_secret(said);
+                is_held(&located.path, located.protected) && !said_held || located.secret && !path::is_secret(said);
             if hidden { Err(format!("`{given}` leads to `{place}`. Say that path itself.")) } else { Ok(()) }
         }
         Ok(Consent::Needed { .. } | Consent::Always(_)) => {

@@ -21,6 +21,7 @@ use weft_sandbox::support::{Choice, Layers};
 use weft_sandbox::{Ground, Limits, Order, Places, PolicyError, Reserved, denial, repository, reserved};
 pub use weft_sandbox::{Helper, Network, Setting, Support, dispatch};
 
+use crate::heeded;
 use crate::permission::rules::Rules;
 use crate::permission::rules::forbidden::Forbidden;
 
@@ -163,6 +164,9 @@ impl Kept {
 
 impl Sandbox {
     pub fn new(settings: SandboxSettings, places: SandboxPlaces) -> Self {
+        if settings.mode != Setting::Off {
+            heeded::also_by(&places.temporary);
+        }
         Self {
             settings: Arc::new(RwLock::new(Arc::new(settings))),
             network: None,
@@ -338,12 +342,7 @@ impl Sandbox {
 
     /// Repositories inside the folders where commands work, and what was known of them before.
     fn nested(&self, writable: &[PathBuf]) -> Result<Vec<PathBuf>, PolicyError> {
-        // Where it cannot be made nothing can be kept in it, which is said then.
-        let _ = private_folder(&self.places.temporary);
-        let within = |folder: &PathBuf| {
-            let known = self.places.temporary.join(named_by("repositories", folder));
-            repository::nested_and_known(folder, &known)
-        };
+        let within = |folder: &PathBuf| heeded::nested(folder, &self.places.temporary);
         let found: Result<Vec<_>, _> = writable.iter().filter(|folder| folder.is_dir()).map(within).collect();
         found.map(|found| found.concat())
     }
@@ -599,13 +598,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn private_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// A file of a folder's. One for all commands that reserve the same names: those in a workspace, and in the
 /// worktrees of one repository.
-fn named_by(what: &str, folder: &Path) -> String {
+pub(crate) fn named_by(what: &str, folder: &Path) -> String {
     let mut hasher = DefaultHasher::new();
     folder.hash(&mut hasher);
     format!("{what}-{:016x}", hasher.finish())

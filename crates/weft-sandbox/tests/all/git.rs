@@ -15,10 +15,18 @@ struct Attack {
     before: &'static str,
     /// Ends with 0 if it got through.
     line: &'static str,
+    /// Where commands work.
+    workspace: &'static str,
+}
+
+impl Attack {
+    const fn within(self, workspace: &'static str) -> Self {
+        Self { workspace, ..self }
+    }
 }
 
 const fn attack(name: &'static str, prepared: &'static str, before: &'static str, line: &'static str) -> Attack {
-    Attack { name, prepared, before, line }
+    Attack { name, prepared, before, line, workspace: "ws" }
 }
 
 const INCLUDED: &str = "git config include.path ../team.cfg && echo '[user]' > team.cfg";
@@ -31,7 +39,17 @@ const SUBMODULE: &str = "git init -q ../lib && git -C ../lib commit -qm one --al
 const EMBEDDED: &str = "git init -q a/deep/er/own && \
                         printf '[submodule \"own\"]\\n\\tpath = a/deep/er/own\\n' > .gitmodules";
 
-const ATTACKS: [Attack; 26] = [
+const SUBMODULE_WITH_HOOKS: &str = "git init -q ../lib && git -C ../lib commit -qm one --allow-empty && \
+                                    git -c protocol.file.allow=always submodule --quiet add ../lib lib && \
+                                    git -C lib config core.hooksPath .husky && mkdir lib/.husky";
+const APART: &str = "rm -rf .git && git init -q --separate-git-dir ../store . && mkdir .husky && touch team.cfg && \
+                     git config core.hooksPath .husky && git config include.path ../ws/team.cfg";
+const NINE: &str = "for i in 1 2 3 4 5 6 7 8 9; do git init -q r$i; done && git -C r9 config core.hooksPath .husky && \
+                    git -C r9 config include.path ../team.cfg && mkdir r9/.husky && touch r9/team.cfg";
+const WORKTREES: &str = "git commit -qm one --allow-empty && git worktree add -q .worktrees/one && \
+                         git worktree add -q a/b/c/two";
+
+const ATTACKS: [Attack; 41] = [
     attack(
         "hooks that a worktree's settings name",
         "git config extensions.worktreeConfig true && git config --worktree core.hooksPath .husky && mkdir .husky",
@@ -129,6 +147,74 @@ const ATTACKS: [Attack; 26] = [
         "rm in/side/.gitmodules",
         "rm in/side/mod/.git && git init -q in/side/mod",
     ),
+    attack(
+        "hooks that the repository around names",
+        "mkdir -p front/.husky && git config core.hooksPath front/.husky",
+        "",
+        "echo x > .husky/pre-commit",
+    )
+    .within("ws/front"),
+    attack(
+        "settings that the repository around includes",
+        "mkdir front && touch front/team.cfg && git config include.path ../front/team.cfg",
+        "",
+        "echo x >> team.cfg",
+    )
+    .within("ws/front"),
+    attack("hooks of a submodule that is the workspace", SUBMODULE_WITH_HOOKS, "", "echo x > .husky/pre-commit")
+        .within("ws/lib"),
+    attack("hooks by settings that lie elsewhere", APART, "", "echo x > .husky/pre-commit"),
+    attack("settings that settings elsewhere include", APART, "", "echo x >> team.cfg"),
+    attack(
+        "hooks of a worktree whose repository lies elsewhere",
+        "git init -q ../main && git -C ../main commit -qm one --allow-empty && mkdir -p in && \
+         git -C ../main config core.hooksPath .husky && git -C ../main worktree add -q ../ws/in/w && mkdir in/w/.husky",
+        "",
+        "echo x > in/w/.husky/pre-commit",
+    ),
+    attack(
+        "hooks of a worktree that was moved by hand",
+        "git commit -qm one --allow-empty && git config core.hooksPath .husky && git worktree add -q ../one && \
+         mv ../one ../two && mkdir ../two/.husky",
+        "",
+        "echo x > .husky/pre-commit",
+    )
+    .within("two"),
+    attack("hooks of the ninth repository inside", NINE, "", "echo x > r9/.husky/pre-commit"),
+    attack("settings that the ninth repository inside includes", NINE, "", "echo x > r9/team.cfg"),
+    attack(
+        "a worktree in a folder with a point",
+        WORKTREES,
+        "",
+        "rm .worktrees/one/.git && git init -q .worktrees/one",
+    ),
+    attack("a worktree that lies deep", WORKTREES, "", "rm a/b/c/two/.git && git init -q a/b/c/two"),
+    attack(
+        "hooks of working files that settings say are elsewhere",
+        "git init -q in && git -C in config core.hooksPath .husky && git -C in config core.worktree ../../files && \
+         mkdir -p files/.husky",
+        "",
+        "echo x > files/.husky/pre-commit",
+    ),
+    attack(
+        "a hook for another system, in the workspace itself",
+        "git config core.hooksPath . && echo true > p4-prepare-changelist",
+        "",
+        "echo x > p4-prepare-changelist",
+    ),
+    attack(
+        "hooks of a git folder whose name is no text",
+        "d=$(printf 'st\\374') && rm -rf .git && git init -q --separate-git-dir ../$d . && mkdir .husky && \
+         git config core.hooksPath .husky",
+        "",
+        "echo x > .husky/pre-commit",
+    ),
+    attack(
+        "a file that leads up, and hooks beside it",
+        "git config core.hooksPath .husky && mkdir .husky && mkdir x && echo 'gitdir: ..' > x/.git",
+        "",
+        "echo x > .husky/pre-commit",
+    ),
 ];
 
 /// Whom commits are by, and no settings but those of the world.
@@ -140,9 +226,10 @@ fn judged(line: &str) -> String {
 }
 
 fn prepared(ground: &Rc<Ground>, attack: &Attack) -> World {
-    let world = World::on(ground);
+    let mut world = World::on(ground);
     let (code, output) = world.plain(&format!("{IDENTITY}{}", attack.prepared));
     assert_eq!(code, Some(0), "{}: {output}", attack.name);
+    world.workspace = world.path(attack.workspace);
     world
 }
 
@@ -223,4 +310,60 @@ fn a_linked_worktrees_submodules_keep_their_hooks() {
     let (_, output) = world.run(layers, &judged(line));
     assert!(output.contains("REFUSED"), "{output}");
     assert!(world.plain(&judged(line)).1.contains("GOT THROUGH"));
+}
+
+/// What is held must not get into what people do, nor lock them out.
+#[test]
+fn people_get_on_with_their_work() {
+    let Some(layers) = world::full() else { return };
+    let named = "export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e; ";
+    let commit = "echo x > new-file && git add new-file && git commit -qm two";
+    let cases = [
+        ("a file that leads up", "mkdir x && echo 'gitdir: ..' > x/.git", commit),
+        ("a file that leads further up", "mkdir x && echo 'gitdir: ../..' > x/.git", commit),
+        ("a file that leads to the repository", "mkdir x && echo 'gitdir: ../.git' > x/.git", commit),
+        ("a file that leads into the repository", "mkdir x && echo 'gitdir: ../.git/objects' > x/.git", commit),
+        (
+            "more of them than are committed to",
+            "for i in 1 2 3 4 5 6 7 8 9; do mkdir x$i && echo 'gitdir: ../.git' > x$i/.git; done",
+            commit,
+        ),
+        (
+            "hooks at the top of a repository inside",
+            "git init -q in && git -C in config core.hooksPath .",
+            "echo x > in/f",
+        ),
+        (
+            "a list of submodules without end, inside",
+            "git init -q in && head -c 1100000 /dev/zero | tr '\\0' '#' > in/.gitmodules",
+            commit,
+        ),
+        (
+            "many worktrees",
+            "git commit -qm one --allow-empty && for i in 1 2 3 4 5 6 7 8 9 10; do git worktree add -q .worktrees/w$i; done",
+            "echo x > new-file && git add new-file && git commit -qm two && cd .worktrees/w9 && echo x > new && \
+             git add new && git commit -qm three",
+        ),
+        (
+            "many submodules",
+            "git init -q ../lib && git -C ../lib commit -qm one --allow-empty && for i in 1 2 3 4 5 6 7 8 9 10; do \
+             git -c protocol.file.allow=always submodule --quiet add ../lib mods/m$i; done",
+            commit,
+        ),
+    ];
+    for (name, prepared_by, line) in cases {
+        let world = prepared(&Rc::new(Ground::own()), &attack(name, prepared_by, "", ""));
+        let (code, output) = world.run(layers, &format!("{named}{line}"));
+        assert_eq!(code, Some(0), "{name}: {output}");
+    }
+}
+
+/// A repository may be one of the files of another one, to be tested with.
+#[test]
+fn what_stands_in_is_not_committed() {
+    let Some(layers) = world::full() else { return };
+    let prepared_by = "rm -rf sub && git init -q --bare testdata/r.git && touch testdata/r.git/objects/f \
+                       testdata/r.git/refs/f && git add -A && git commit -qm one";
+    let world = prepared(&Rc::new(Ground::own()), &attack("a fixture", prepared_by, "", ""));
+    assert_eq!(world.run(layers, "git add -A && git status --porcelain"), (Some(0), String::new()));
 }

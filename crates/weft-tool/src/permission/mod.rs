@@ -112,6 +112,7 @@ impl Consent {
 /// So many parts of an argument are looked up.
 const MOST_LOOKED_UP: usize = 8;
 
+const BELONGS: &str = " It belongs to git, to Weft or to how your shell starts.";
 const SAFE: &str = "Not done: the session is in `safe` mode, in which nothing is changed and only commands that look \
      are run. Say what you would do; the person can switch to `ask` or `auto` mode with Shift+Tab or `--mode`.";
 
@@ -225,8 +226,15 @@ impl Measure<'_> {
         if self.mode == Mode::Safe {
             return Err(Denied::Forbidden(SAFE.to_owned()));
         }
-        if located.protected || heeded::by_git(self.workspace, &located.path) {
-            return Ok(Consent::Always(" It belongs to git, to Weft or to how your shell starts.".to_owned()));
+        if located.protected {
+            return Ok(Consent::Always(BELONGS.to_owned()));
+        }
+        match heeded::by_git(self.workspace, &located.path) {
+            Ok(true) => return Ok(Consent::Always(BELONGS.to_owned())),
+            Ok(false) => {}
+            Err(why) => {
+                return Ok(Consent::Always(format!(" Whether git would run or heed it cannot be told: {why}.")));
+            }
         }
         if located.secret {
             return Ok(Consent::Always(" It may hold secrets.".to_owned()));

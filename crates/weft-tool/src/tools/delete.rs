@@ -20,6 +20,9 @@ use crate::trash;
 
 pub(super) struct Delete;
 
+/// So many protected files are shown to who decides.
+const MOST_NAMED: usize = 10;
+
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     json!({"type":"object","required":["path"],"properties":{
         "path":{"type":"string"},"recursive":{"type":"boolean","description":"for a folder"}}})
@@ -56,8 +59,11 @@ impl Tool for Delete {
         }
         let mut careful = Vec::new();
         let count = trash::survey(&spot, &place, &name, &mut |found| {
+            if careful.len() == MOST_NAMED {
+                return Ok(());
+            }
             let located = Located::beneath(policy.workspace, found)?;
-            if (located.protected || located.secret || heeded::by_git(policy.workspace, found)) && careful.len() < 10 {
+            if located.protected || located.secret || heeded::by_git(policy.workspace, found).unwrap_or(true) {
                 careful.push(format!("\n- {}", found.display()));
             }
             Ok(())

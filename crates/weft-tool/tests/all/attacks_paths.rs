@@ -13,6 +13,7 @@ use rustix::fs::{CWD, FileType, Mode as Bits, RenameFlags};
 use serde_json::{Value, json};
 use weft_core::Mode;
 use weft_core::event::Outcome;
+use weft_tool::guard::Verdict;
 
 use crate::world::{World, names};
 
@@ -497,6 +498,12 @@ async fn what_git_heeds_elsewhere_is_asked_for() {
     world.file("for-sub.cfg", "");
     world.file("store.git/HEAD", "ref: refs/heads/main\n");
     world.file("plain.cfg", "");
+    // A command could have made these, to have everything asked for.
+    world.file("up/.git", "gitdir: ..\n");
+    world.file("further/.git", "gitdir: ../..\n");
+    world.file("in/.git/config", "[core]\n\thooksPath = ../..\n[include]\n\tpath = ../..\n");
+    world.file("endless/.git/config", "");
+    world.file("endless/.gitmodules", "#".repeat(1_100_000));
     symlink("real", world.workspace.join("way")).unwrap();
     symlink("team.cfg", world.workspace.join("innocent.txt")).unwrap();
     let held = [
@@ -511,6 +518,7 @@ async fn what_git_heeds_elsewhere_is_asked_for() {
         "store.git/hooks/post-receive",
         "store.git/config",
         "innocent.txt",
+        "endless/new",
     ];
     for path in held {
         let text = world.refused("write", json!({"path": path, "content": "[core]\n\tfsmonitor = evil\n"})).await;
@@ -536,4 +544,30 @@ async fn what_git_heeds_elsewhere_is_asked_for() {
     let text = world.fails("write", json!({"path": "innocent.txt", "content": "x"})).await;
     assert!(text.contains("Say that path itself"), "{text}");
     world.ok("write", json!({"path": "absent.cfg", "content": "x"})).await;
+}
+
+/// However the person came to the folder, what they approved is done.
+#[tokio::test]
+async fn a_yes_counts_where_the_workspace_is_a_link() {
+    let mut world = World::new();
+    world.file(".git/HEAD", "ref: refs/heads/main\n");
+    world.file(".git/config", "[include]\n\tpath = ../team.cfg\n");
+    let link = world.root.join("way");
+    symlink(&world.workspace, &link).unwrap();
+    world.workspace = link;
+    world.refused("write", json!({"path": "team.cfg", "content": "x"})).await;
+    world.approved = true;
+    world.ok("write", json!({"path": "team.cfg", "content": "x"})).await;
+}
+
+/// Nobody is told that a file belongs to git if that is not known.
+#[tokio::test]
+async fn what_cannot_be_told_is_said() {
+    let world = World::new();
+    world.file(".git/config", "");
+    world.file(".gitmodules", "#".repeat(1_100_000));
+    let Verdict::Ask { question, .. } = world.prepare("write", json!({"path": "new", "content": "x"})) else {
+        panic!("it was not asked for")
+    };
+    assert!(question.contains("too long for a list of submodules"), "{question}");
 }
