@@ -4,14 +4,15 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
+use sha1::{Digest as _, Sha1};
 use weft_core::SessionId;
 pub use weft_sandbox::proxy::Domain;
 use weft_sandbox::proxy::Proxy;
@@ -605,9 +606,9 @@ pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
 /// A file of a folder's. One for all commands that reserve the same names: those in a workspace, and in the
 /// worktrees of one repository.
 pub(crate) fn named_by(what: &str, folder: &Path) -> String {
-    let mut hasher = DefaultHasher::new();
-    folder.hash(&mut hasher);
-    format!("{what}-{:016x}", hasher.finish())
+    // It is found again by later versions.
+    let name = Sha1::digest(folder.as_os_str().as_bytes());
+    format!("{what}-{}", name.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
 /// Takes away the temporary folders of sessions that have long been quiet.
