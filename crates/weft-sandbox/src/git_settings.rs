@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::plain::{Unread, small_file};
 use crate::policy::PolicyError;
 use crate::shut;
-use crate::trail::{Trail, trail};
+use crate::trail::{Trail, Trails, trail};
 
 /// More is not git's.
 const LONGEST: u64 = 1 << 20;
@@ -41,8 +41,9 @@ impl Settings {
     pub fn of(named: impl IntoIterator<Item = PathBuf>, home: Option<&Path>) -> Result<Self, PolicyError> {
         let mut settings = Self::default();
         let mut ahead: Vec<PathBuf> = named.into_iter().collect();
+        let mut trails = Trails::default();
         while let Some(path) = ahead.pop() {
-            let Trail { links, end: file } = trail(&path);
+            let Trail { links, end: file } = trails.of(&path);
             settings.files.extend(links);
             if settings.files.contains(&file) {
                 continue;

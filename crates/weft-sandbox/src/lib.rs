@@ -9,7 +9,8 @@
 //! can hold, and a helper that cannot do all it was told to do runs nothing.
 //!
 //! Where to go next: [`policy`] is what is asked for, [`usual`] the product's own choice, [`heeded`] what
-//! it holds for git's sake, [`support`] what this machine can hold, `linux/` the enforcement, [`proxy`] the only way to the network.
+//! it holds for git's sake, [`support`] what this machine can hold, `linux/` the enforcement, [`proxy`] the
+//! only way to the network.
 
 pub mod denial;
 mod git_settings;

@@ -1,6 +1,7 @@
 //! The policy that the product runs commands under: the workspace and a private temporary folder
 //! can be written, secrets cannot be read, and what would run code later stays as it is.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::PolicyError;
@@ -164,11 +165,13 @@ impl Places {
         for (number, repository) in heeded.others.iter().enumerate() {
             kept.keep_repository(repository, if number < MOST_NESTED { Work::Beside } else { Work::Elsewhere });
         }
-        let Kept { mut protected, reserved, quiet, writable, .. } = kept;
+        let Kept { mut protected, reserved, quiet, writable, whole, .. } = kept;
         let also = self.also_protected.iter().map(real).flat_map(|path| within(&path, &writable));
         protected.extend(also);
         let is_within = |path: &PathBuf| writable.iter().any(|root| root != path && path.starts_with(root));
-        protected.extend(heeded.places.into_iter().filter(is_within));
+        // What is held as a whole needs no mount for each file in it.
+        let is_held = |path: &PathBuf| path.ancestors().skip(1).any(|folder| whole.contains(folder));
+        protected.extend(heeded.places.into_iter().filter(|path| is_within(path) && !is_held(path)));
         let home = |names: &'static [&'static str]| {
             self.user_home.iter().flat_map(move |home| names.iter().map(move |name| home.join(name)))
         };
@@ -219,6 +222,8 @@ struct Kept {
     protected: Vec<PathBuf>,
     reserved: Vec<Reserved>,
     quiet: Vec<PathBuf>,
+    /// Git folders in which nothing can be changed.
+    whole: HashSet<PathBuf>,
 }
 
 impl Kept {
@@ -265,6 +270,7 @@ impl Kept {
             self.keep_git(git, work == Work::Here || *kind != GitFolder::None);
         } else if !self.quiet.iter().any(|kept| git.starts_with(kept)) {
             self.protected.push(git.to_owned());
+            self.whole.insert(git.to_owned());
         }
     }
 
