@@ -97,6 +97,14 @@ impl Knowledge {
         let files = found.len();
         let Run { now, stop, tell } = run;
         let mut report = self.take_in(found, &gone, &known, Run { now, stop, tell: &mut *tell })?;
+        if !report.stopped && self.tables.is_to_be_swept()? {
+            match self.lock() {
+                Ok(lock) => self.sweep(&lock)?,
+                // The next run does it.
+                Err(KnowledgeError::Busy) => {}
+                Err(error) => return Err(error),
+            }
+        }
         if self.wants_renewal() && !report.stopped {
             let renewed = self.renew(Run { now, stop, tell });
             report.stopped = matches!(renewed, Ok(false));
