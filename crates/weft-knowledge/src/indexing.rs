@@ -23,7 +23,7 @@ const MOST_THREADS: usize = 8;
 /// A file changed this shortly before it was read may be changed again without its time showing it.
 const UNSURE_MS: i64 = 50;
 /// Changes whenever files are taken apart in another way: then all are read again.
-pub const READER: u32 = 7;
+pub const READER: u32 = 8;
 /// Files that are put in within so long are one transaction: what a kill takes back is read again.
 const LONGEST_TRANSACTION: Duration = Duration::from_secs(1);
 /// How often people are told how far it is.
@@ -97,6 +97,14 @@ impl Knowledge {
         let files = found.len();
         let Run { now, stop, tell } = run;
         let mut report = self.take_in(found, &gone, &known, Run { now, stop, tell: &mut *tell })?;
+        if !report.stopped && self.tables.is_to_be_swept()? {
+            match self.lock() {
+                Ok(lock) => self.sweep(&lock)?,
+                // The next run does it.
+                Err(KnowledgeError::Busy) => {}
+                Err(error) => return Err(error),
+            }
+        }
         if self.wants_renewal() && !report.stopped {
             let renewed = self.renew(Run { now, stop, tell });
             report.stopped = matches!(renewed, Ok(false));
