@@ -193,12 +193,10 @@ impl Places {
         }
         kept.heeded.extend(person.files.iter().cloned());
         // People keep what is at home in a repository, and link it there.
-        kept.heeded.extend(self.user_home.iter().flat_map(|home| {
-            STARTUP
-                .iter()
-                .map(|name| trail(&home.join(name)))
-                .flat_map(|Trail { links, end }| links.into_iter().chain([end]))
-        }));
+        if let Some(home) = &self.user_home {
+            let trails = STARTUP.iter().map(|name| trail(&home.join(name)));
+            kept.heeded.extend(trails.flat_map(|Trail { links, end }| links.into_iter().chain([end])));
+        }
         let Kept { mut protected, reserved, quiet, writable, heeded, .. } = kept;
         let also = self.also_protected.iter().map(real).flat_map(|path| within(&path, &writable));
         protected.extend(also);
@@ -282,7 +280,12 @@ impl Kept<'_> {
                     self.keep_git(common, folder, &[own.join("config.worktree")])?;
                     self.protected.extend(GIT_WORKTREE.iter().map(|name| own.join(name)));
                     self.keep_file(own.join("config.worktree"), REMARK);
-                    self.keep(Reserved::folder(own.join(GIT_MODULES)));
+                    // Git removes no worktree that has this folder, so nothing stands in for it where others may work;
+                    // one that a command makes there is noticed after it.
+                    match own.join(GIT_MODULES) {
+                        modules if for_it => self.keep(Reserved::folder(modules)),
+                        modules => self.protected.push(modules),
+                    }
                     self.quiet.push(own.clone());
                     self.writable.extend(for_it.then(|| common.clone()).into_iter().chain([own.clone()]));
                 }

@@ -212,6 +212,23 @@ fn git_still_works_with_all_that() {
     }
 }
 
+/// What stands in for what is absent must not keep git from its work with worktrees that lie inside.
+#[test]
+fn a_worktree_inside_can_be_removed_meanwhile() {
+    let Some(layers) = world::full() else { return };
+    let prepared_by = "git commit -qm one --allow-empty && git worktree add -q trees/w -b w";
+    let world = prepared(&Rc::new(Ground::own()), &attack("a worktree inside", prepared_by, "", ""));
+    let line = "touch ready; until test -e go; do sleep 0.02; done";
+    let mut command = world.sandboxed(&world.order(layers), line).spawn().unwrap();
+    while !world.workspace.join("ready").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let removed = world.plain("git worktree remove trees/w");
+    std::fs::write(world.workspace.join("go"), "").unwrap();
+    assert!(command.wait().unwrap().success());
+    assert_eq!(removed.0, Some(0), "{}", removed.1);
+}
+
 /// Submodules of a linked worktree are kept in a folder of its own.
 #[test]
 fn a_linked_worktrees_submodules_keep_their_hooks() {

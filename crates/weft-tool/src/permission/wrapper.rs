@@ -484,7 +484,9 @@ fn scripted(simple: &Simple, depth: usize, line: &mut Line) {
             is_line |= word.text.starts_with('-') && letters.contains('c');
             is_read |= letters.contains('s');
             // Each of these takes a word that follows.
-            letters.matches(['o', 'O']).for_each(|_| drop(words.next()));
+            for _ in letters.matches(['o', 'O']) {
+                words.next();
+            }
         } else if word.text.starts_with("--") {
             // Stands alone.
         } else if is_line {
