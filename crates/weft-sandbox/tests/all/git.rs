@@ -1,5 +1,23 @@
 //! What git reads as settings or runs can be in many places, and a command that could change one of them
 //! would run whatever it likes when the person uses git next. Each attack works without a sandbox.
+//!
+//! Each defence was taken out by hand, one at a time, to see which test notices:
+//!
+//! | taken out | noticed by |
+//! |---|---|
+//! | what settings include | `whatever_is_included_is_found` |
+//! | `config.worktree`; submodules as git has them down | `submodules_are_found_by_what_git_wrote_down` |
+//! | the person's own `core.hooksPath`; dotfiles linked from home | `what_git_heeds_is_held…` |
+//! | links laid over themselves; links on the way | `what_git_heeds_is_held…` |
+//! | repositories without files; a `.git` file followed; hooks in the workspace itself | `what_git_heeds_is_held…` |
+//! | a worktree's submodules | `a_linked_worktrees_submodules…` |
+//! | what was known before | `what_was_known_stays_known` |
+//! | settings that are too long refused | `whatever_is_included_is_found` |
+//! | a look that is cut short refused | `a_look_for_repositories_that_is_cut_short…` |
+//! | a folder that was shut | `the_folder_that_is_shut_is_named…` |
+//!
+//! That no pipe or device is read in the place of a file is asked twice, before and after it is opened, so
+//! taking one of them out is not noticed.
 
 use std::rc::Rc;
 
