@@ -49,7 +49,7 @@ const SUBMODULE: &str = "git init -q ../lib && git -C ../lib commit -qm one --al
 const EMBEDDED: &str = "git init -q a/deep/er/own && \
                         printf '[submodule \"own\"]\\n\\tpath = a/deep/er/own\\n' > .gitmodules";
 
-const ATTACKS: [Attack; 26] = [
+const ATTACKS: [Attack; 30] = [
     attack(
         "hooks that a worktree's settings name",
         "git config extensions.worktreeConfig true && git config --worktree core.hooksPath .husky && mkdir .husky",
@@ -139,6 +139,30 @@ const ATTACKS: [Attack; 26] = [
         EMBEDDED,
         "rm .gitmodules",
         "echo x > a/deep/er/own/.git/hooks/pre-commit",
+    ),
+    attack(
+        "hooks by settings of a git folder elsewhere",
+        "rm -rf .git && git init -q --separate-git-dir ../store . && git config core.hooksPath .husky && mkdir .husky",
+        "",
+        "echo x > .husky/pre-commit",
+    ),
+    attack(
+        "hooks of the ninth repository inside",
+        "for i in 1 2 3 4 5 6 7 8 9; do git init -q r$i && git -C r$i config core.hooksPath .husky && mkdir r$i/.husky; done",
+        "",
+        "echo x > r9/.husky/pre-commit",
+    ),
+    attack(
+        "a worktree that lies deep",
+        "git commit -qm one --allow-empty && git worktree add -q .worktrees/a/b -b b",
+        "",
+        "echo gitdir: ../../../evil > .worktrees/a/b/.git",
+    ),
+    attack(
+        "settings of a repository without files",
+        "git init -q --bare data/r.git",
+        "",
+        "git -C data/r.git config core.fsmonitor x",
     ),
     attack(
         "a submodule of a repository inside",
@@ -245,6 +269,32 @@ fn a_worktree_inside_can_be_removed_meanwhile() {
     std::fs::write(world.workspace.join("go"), "").unwrap();
     assert!(command.wait().unwrap().success());
     assert_eq!(removed.0, Some(0), "{}", removed.1);
+}
+
+/// The settings are those of the whole.
+#[test]
+fn a_part_of_a_repository_is_held_by_the_settings_around_it() {
+    let Some(layers) = world::full() else { return };
+    let prepared_by = "git config core.hooksPath front/.husky && git config include.path ../front/team.cfg && \
+                       mkdir -p front/.husky && touch front/team.cfg";
+    for line in ["echo x > .husky/pre-commit", "echo x >> team.cfg"] {
+        let mut world = prepared(&Rc::new(Ground::own()), &attack("a part", prepared_by, "", ""));
+        world.workspace = world.path("ws/front");
+        let (_, output) = world.run(layers, &judged(line));
+        assert!(output.contains("REFUSED"), "{line}: {output}");
+        assert!(world.plain(&judged(line)).1.contains("GOT THROUGH"));
+    }
+}
+
+/// A command can make a file that leads to the workspace; nothing is shut for it.
+#[test]
+fn a_git_file_that_leads_to_the_workspace_shuts_nothing() {
+    let Some(layers) = world::full() else { return };
+    let world = World::new();
+    for target in ["..", "../.."] {
+        world.plain(&format!("mkdir -p x && echo 'gitdir: {target}' > x/.git"));
+        assert_eq!(world.run(layers, "echo y > made && cat made"), (Some(0), "y\n".to_owned()), "{target}");
+    }
 }
 
 /// Submodules of a linked worktree are kept in a folder of its own.
