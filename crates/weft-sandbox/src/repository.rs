@@ -14,7 +14,8 @@ use crate::git_settings::{self, Settings};
 use crate::plain::small_text;
 use crate::policy::PolicyError;
 use crate::shut;
-use crate::trail::trail;
+use crate::trail::{Trail, trail};
+use crate::usual::STARTUP;
 
 /// How many folders are looked at for repositories.
 const MOST_LOOKED_AT: usize = 100_000;
@@ -24,7 +25,7 @@ const NOT_LOOKED_AT: [&str; 6] = ["node_modules", "target", "build", "dist", "__
 const LONGEST_LINK: u64 = 16 * 1024;
 
 /// What git runs of itself, if it finds it where hooks are.
-const HOOKS: [&str; 26] = [
+const HOOKS: [&str; 28] = [
     "applypatch-msg",
     "pre-applypatch",
     "post-applypatch",
@@ -50,6 +51,8 @@ const HOOKS: [&str; 26] = [
     "fsmonitor-watchman",
     "post-index-change",
     "p4-changelist",
+    "p4-prepare-changelist",
+    "p4-post-changelist",
     "p4-pre-submit",
 ];
 
@@ -153,34 +156,67 @@ pub(crate) fn as_hooks(place: PathBuf, is_work_place: bool) -> Vec<PathBuf> {
     if is_work_place { HOOKS.iter().map(|name| place.join(name)).collect() } else { vec![place] }
 }
 
+/// What git heeds for a folder by all settings that it reads there: files of settings, and hooks. `roots` are
+/// where commands work.
+pub(crate) fn heeded_of(
+    folder: &Path,
+    roots: &[PathBuf],
+    person: &Settings,
+    home: Option<&Path>,
+) -> Result<Vec<PathBuf>, PolicyError> {
+    let mut stores = GitFolder::of(folder).stores(folder);
+    if stores.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Also of a worktree that does not lead back.
+    let common = |git: &PathBuf| Some(trail(&git.join(small_text(&git.join("commondir"), LONGEST_LINK)?.trim())).end);
+    stores.extend(stores.iter().filter_map(common).collect::<Vec<_>>());
+    let settings = Settings::of(stores.iter().flat_map(|git| settings_in(git)), home)?;
+    let hooks = settings.hooks_in(folder).chain(person.hooks_in(folder));
+    let mut heeded: Vec<PathBuf> = hooks.flat_map(|place| as_hooks(place.clone(), roots.contains(&place))).collect();
+    heeded.extend(settings.files);
+    Ok(heeded)
+}
+
+/// What the person's own settings are kept in, and what at home is a link: people keep such files in a
+/// repository.
+pub(crate) fn of_home(person: &Settings, home: Option<&Path>) -> Vec<PathBuf> {
+    let trails = home.into_iter().flat_map(|home| STARTUP.iter().map(|name| trail(&home.join(name))));
+    let linked = trails.filter(|trail| !trail.links.is_empty());
+    let linked = linked.flat_map(|Trail { links, end }| links.into_iter().chain([end]));
+    person.files.iter().cloned().chain(linked).collect()
+}
+
 /// Everything in a workspace, and of the repository around it, by which git is told what to run: its
 /// folders, the files that it reads as settings, the hooks.
 pub fn heeded(workspace: &Path, home: Option<&Path>) -> Result<Vec<PathBuf>, PolicyError> {
     let person = Settings::of_person(home)?;
-    let mut heeded = person.files.clone();
-    let nested = nested(workspace)?;
-    let folders = around(workspace).into_iter().chain([workspace]).chain(nested.iter().map(PathBuf::as_path));
-    for folder in folders {
-        let stores = GitFolder::of(folder).stores(folder);
-        let settings = Settings::of(stores.iter().flat_map(|git| settings_in(git)), home)?;
-        // In a folder that is a repository by itself there may be other things; what counts in it is known.
-        let is_work_place = |path: &Path| path == workspace;
-        let hooks = settings.hooks_in(folder).chain(person.hooks_in(folder));
-        let hooks = hooks.flat_map(|place| as_hooks(place.clone(), is_work_place(&place)));
-        heeded.extend(hooks);
-        heeded.extend(settings.files);
-        heeded.extend(stores.into_iter().flat_map(|git| match is_work_place(&git) {
-            true => ["hooks", "modules", "worktrees"].map(|name| git.join(name)).into(),
-            false => vec![git],
-        }));
+    let mut heeded = of_home(&person, home);
+    let roots = [workspace.to_owned()];
+    for folder in around(workspace).into_iter().chain([workspace]) {
+        heeded.extend(heeded_of(folder, &roots, &person, home)?);
+        heeded.extend(GitFolder::of(folder).stores(folder));
     }
+    for folder in nested(workspace)? {
+        match heeded_of(&folder, &roots, &person, home) {
+            Ok(more) => heeded.extend(more),
+            // What cannot be looked through is held as a whole, as in the sandbox.
+            Err(_) => heeded.push(folder.clone()),
+        }
+        heeded.extend(GitFolder::of(&folder).stores(&folder));
+    }
+    // In a folder that is a repository by itself there may be other things; what counts in it is known.
+    if poses_as_repository(workspace) {
+        heeded.extend(["hooks", "modules", "worktrees"].map(|name| workspace.join(name)));
+    }
+    heeded.retain(|place| !workspace.starts_with(place));
     heeded.sort();
     heeded.dedup();
     Ok(heeded)
 }
 
 /// The folder above a workspace whose repository it is a part of.
-fn around(workspace: &Path) -> Option<&Path> {
+pub(crate) fn around(workspace: &Path) -> Option<&Path> {
     workspace.ancestors().skip(1).find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok())
 }
 
@@ -249,7 +285,7 @@ impl<'a> Look<'a> {
             match look.ask(&repository) {
                 Ok(more) => asked.extend(more),
                 // One inside that is shut is held as a whole.
-                Err(PolicyError::Shut(_)) if look.found.contains(&repository) => {}
+                Err(PolicyError::Shut(_) | PolicyError::TooManySettings(_)) if look.found.contains(&repository) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -305,8 +341,13 @@ impl<'a> Look<'a> {
         Ok(())
     }
 
-    /// Where the submodules of a repository are, by what its own git folder says, which no command changes.
+    /// Where the submodules and worktrees of a repository are, by what its own git folder says, which no command changes.
     fn submodules(&mut self, git: &Path, known: &mut Vec<PathBuf>) -> Result<(), PolicyError> {
+        for entry in fs::read_dir(git.join("worktrees")).into_iter().flatten().flatten() {
+            let back = small_text(&entry.path().join("gitdir"), LONGEST_LINK);
+            let link = back.map(|back| entry.path().join(back.trim()));
+            known.extend(link.and_then(|link| link.parent().map(Path::to_owned)));
+        }
         let mut ahead = vec![git.join("modules")];
         while let Some(folder) = ahead.pop() {
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {

@@ -124,6 +124,9 @@ fn what_git_heeds_around_a_workspace_is_told() {
             ("home/.gitconfig", "[core]\n\thooksPath = .githooks\n"),
         ],
     );
+    make(&root, &["ws/dot", "ws/x"]);
+    write(&root, &[("ws/dot/bashrc", ""), ("ws/x/.git", "gitdir: ..\n")]);
+    std::os::unix::fs::symlink("../ws/dot/bashrc", root.join("home/.bashrc")).unwrap();
     let told = heeded(&root.join("ws"), Some(&root.join("home"))).unwrap();
     let expected = [
         "home/.gitconfig",
@@ -135,6 +138,7 @@ fn what_git_heeds_around_a_workspace_is_told() {
         "ws/sub/.husky",
         "ws/sub/.githooks",
         "ws/for-sub",
+        "ws/dot/bashrc",
     ];
     for name in expected {
         assert!(told.contains(&root.join(name)), "{name}: {told:?}");

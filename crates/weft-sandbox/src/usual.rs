@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::git_settings::Settings;
 use crate::policy::{Limits, Network, Policy};
-use crate::repository::{GitFolder, as_hooks, is_vacant, leads_to, settings_in};
+use crate::repository::{GitFolder, around, heeded_of, is_vacant, leads_to, of_home};
 use crate::reserved::Reserved;
-use crate::trail::{Trail, trail};
 use crate::{PolicyError, shut};
 
 /// Folders with keys, passwords and cookies, from the person's home.
@@ -174,11 +173,20 @@ impl Places {
             let vacant = RESERVED.iter().map(|name| folder.join(name)).filter(|path| is_vacant(path));
             kept.reserved.extend(vacant.map(Reserved::folder));
             kept.keep_repository(folder, true)?;
+            // A part of a repository is worked in by the settings of the whole.
+            for folder in around(folder).into_iter().chain([folder.as_path()]) {
+                kept.heed(folder)?;
+            }
         }
         for (number, folder) in self.nested.iter().enumerate() {
             if let Some(shut) = shut::by_itself(folder).or_else(|| shut::is_shut(folder).then(|| folder.clone())) {
                 // Whatever there is in it: nothing, until its owner opens it again.
                 kept.protected.push(shut);
+                continue;
+            }
+            // Settings that cannot be looked through may name anything in it.
+            if kept.heed(folder).is_err() {
+                kept.protected.push(folder.clone());
                 continue;
             }
             if number >= MOST_NESTED {
@@ -191,14 +199,7 @@ impl Places {
                 Err(_) => kept.protected.push(folder.clone()),
             }
         }
-        kept.heeded.extend(person.files.iter().cloned());
-        // People keep what is at home in a repository, and link it there.
-        kept.heeded.extend(self.user_home.iter().flat_map(|home| {
-            STARTUP
-                .iter()
-                .map(|name| trail(&home.join(name)))
-                .flat_map(|Trail { links, end }| links.into_iter().chain([end]))
-        }));
+        kept.heeded.extend(of_home(&person, home));
         let Kept { mut protected, reserved, quiet, writable, heeded, .. } = kept;
         let also = self.also_protected.iter().map(real).flat_map(|path| within(&path, &writable));
         protected.extend(also);
@@ -262,16 +263,19 @@ impl Kept<'_> {
     fn keep_repository(&mut self, folder: &Path, for_it: bool) -> Result<(), PolicyError> {
         let kind = GitFolder::of(folder);
         match &kind {
+            // One without working files may be an example that is committed with the rest, so nothing stands in
+            // it, unless it has worktrees.
+            GitFolder::None if !for_it && !folder.join("worktrees").is_dir() => self.keep_whole(folder),
             GitFolder::None | GitFolder::Own(_) => {
                 for git in kind.stores(folder) {
-                    self.keep_git(&git, folder, &[])?;
+                    self.keep_git(&git)?;
                 }
             }
             GitFolder::Foreign(link) => {
                 self.protected.push(link.clone());
                 // What it leads to may lie where commands work, as in a folder of worktrees.
                 match leads_to(folder, link).filter(|git| self.is_within(git)) {
-                    Some(git) if git.join("HEAD").exists() => self.keep_git(&git, folder, &[])?,
+                    Some(git) if git.join("HEAD").exists() => self.keep_git(&git)?,
                     Some(git) => self.protected.push(git),
                     None => {}
                 }
@@ -279,10 +283,15 @@ impl Kept<'_> {
             GitFolder::Linked { link, common, own } => {
                 self.protected.push(link.clone());
                 if for_it || self.is_within(own) {
-                    self.keep_git(common, folder, &[own.join("config.worktree")])?;
+                    self.keep_git(common)?;
                     self.protected.extend(GIT_WORKTREE.iter().map(|name| own.join(name)));
                     self.keep_file(own.join("config.worktree"), REMARK);
-                    self.keep(Reserved::folder(own.join(GIT_MODULES)));
+                    // Git removes no worktree that has this folder, so nothing stands in for it where others may work;
+                    // one that a command makes there is noticed after it.
+                    match own.join(GIT_MODULES) {
+                        modules if for_it => self.keep(Reserved::folder(modules)),
+                        modules => self.protected.push(modules),
+                    }
                     self.quiet.push(own.clone());
                     self.writable.extend(for_it.then(|| common.clone()).into_iter().chain([own.clone()]));
                 }
@@ -303,12 +312,19 @@ impl Kept<'_> {
         }
     }
 
+    /// In a folder where commands work, and not one that holds it: any command can make a `.git` file that
+    /// leads there.
     fn is_within(&self, path: &Path) -> bool {
-        self.roots.iter().any(|root| path.starts_with(root))
+        self.roots.iter().any(|root| path.starts_with(root)) && !self.roots.iter().any(|root| root.starts_with(path))
     }
 
-    /// What in a git folder, whose working files are in `folder`, runs commands or names others.
-    fn keep_git(&mut self, git: &Path, folder: &Path, also: &[PathBuf]) -> Result<(), PolicyError> {
+    fn heed(&mut self, folder: &Path) -> Result<(), PolicyError> {
+        self.heeded.extend(heeded_of(folder, &self.roots, self.person, self.home)?);
+        Ok(())
+    }
+
+    /// What in a git folder runs commands or names others.
+    fn keep_git(&mut self, git: &Path) -> Result<(), PolicyError> {
         open_to_a_look(git)?;
         // As those of submodules are, with all that they hold.
         let is_held = self.protected.iter().any(|held| git != held && git.starts_with(held));
@@ -321,11 +337,6 @@ impl Kept<'_> {
             }
             self.quiet.push(git.to_owned());
         }
-        let settings = Settings::of(settings_in(git).into_iter().chain(also.iter().cloned()), self.home)?;
-        let hooks = settings.hooks_in(folder).chain(self.person.hooks_in(folder));
-        let hooks = hooks.flat_map(|place| as_hooks(place.clone(), self.roots.contains(&place)));
-        self.heeded.extend(hooks);
-        self.heeded.extend(settings.files);
         Ok(())
     }
 

@@ -84,7 +84,8 @@ fn check(
         Ok(Consent::Needed { .. } | Consent::Always(_)) if approved => {
             let said = Path::new(given);
             let is_held = |found: &Path, protected: bool| protected || is_git(found);
-            let said_held = || is_held(&policy.workspace.join(said), path::is_protected(said));
+            let root = path::found(policy.workspace)?;
+            let said_held = || is_held(&root.join(said), path::is_protected(said));
             let hidden =
                 is_held(&located.path, located.protected) && !said_held() || located.secret && !path::is_secret(said);
             if hidden { Err(format!("`{given}` leads to `{place}`. Say that path itself.")) } else { Ok(()) }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use weft_sandbox::repository;
 
-/// Only a person changes what is heeded, so it need not be looked for anew before each call.
+/// Commands can change next to nothing of what is heeded, so it need not be looked for anew before each call.
 const KEEP: Duration = Duration::from_secs(2);
 /// A large workspace is looked at less often.
 const SHARE: u32 = 20;

@@ -57,7 +57,7 @@ impl Tool for Delete {
         let mut careful = Vec::new();
         let count = trash::survey(&spot, &place, &name, &mut |found| {
             let located = Located::beneath(policy.workspace, found)?;
-            if (located.protected || located.secret || heeded::by_git(policy.workspace, found)) && careful.len() < 10 {
+            if careful.len() < 10 && (located.protected || located.secret || heeded::by_git(policy.workspace, found)) {
                 careful.push(format!("\n- {}", found.display()));
             }
             Ok(())
