@@ -73,8 +73,25 @@ impl Knowledge {
     /// Looks at all files, or those in one folder, and takes in what is new.
     pub fn index(&mut self, within: Option<&Path>, run: Run<'_>) -> Result<Report, KnowledgeError> {
         let folder = within.map_or_else(|| Ok(self.root.clone()), |within| inside(&self.root, within))?;
-        let find::Seen { files: found, trouble, unseen } = find::files(&self.root, &folder);
-        let prefix = relative_prefix(&self.root, &folder);
+        let seen = find::files(&self.root, &folder);
+        self.bring_up_to(seen, &relative_prefix(&self.root, &folder), run)
+    }
+
+    /// Looks at these files and takes in what is new; nothing else of the folder is known afterwards.
+    pub fn index_files(&mut self, files: &[PathBuf], run: Run<'_>) -> Result<Report, KnowledgeError> {
+        let (mut found, mut trouble) = (Vec::new(), Vec::new());
+        for path in files {
+            match find::look(&self.root, path) {
+                Some(file) => found.push(file),
+                None => trouble.push(format!("{}: it is not there any more", path.display())),
+            }
+        }
+        self.bring_up_to(find::Seen { files: found, trouble, unseen: Vec::new() }, "", run)
+    }
+
+    /// Takes in what was seen, and forgets what else is known under a prefix.
+    fn bring_up_to(&mut self, seen: find::Seen, prefix: &str, run: Run<'_>) -> Result<Report, KnowledgeError> {
+        let find::Seen { files: found, trouble, unseen } = seen;
         let mut known = self.tables.files()?;
         let is_current = self.tables.reader()? == Some(READER);
         if !is_current {
@@ -87,7 +104,7 @@ impl Knowledge {
             .iter()
             .filter(|(path, state)| {
                 state.domain != crate::Domain::History
-                    && path.starts_with(&prefix)
+                    && path.starts_with(prefix)
                     && !there.contains(path.as_str())
                     // What could not be looked into may still be there.
                     && !unseen.iter().any(|folder| Path::new(path).starts_with(folder))

@@ -34,11 +34,14 @@ pub fn folders() -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = fixed.iter().map(PathBuf::from).collect();
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-    folders.extend(data.map(|data| data.join("fonts")));
+    let shared = std::env::var_os("XDG_DATA_DIRS").unwrap_or_default();
+    folders.extend(data.into_iter().chain(std::env::split_paths(&shared)).map(|data| data.join("fonts")));
     folders.extend(
         home.iter().flat_map(|home| [".local/share/fonts", ".fonts", "Library/Fonts"].map(|end| home.join(end))),
     );
     folders.extend(std::env::var_os("WINDIR").map(|windows| PathBuf::from(windows).join("Fonts")));
+    // An empty name among them would be the folder that Weft was started in.
+    folders.retain(|folder| folder.is_absolute());
     folders
 }
 

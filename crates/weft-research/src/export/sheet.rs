@@ -122,6 +122,7 @@ impl<'a> Sheet<'a> {
         let (catalogue, tree, about) = (new(), new(), new());
         let fonts: Vec<Ref> = self.used.iter().map(|_| new()).collect();
         let mut pdf = Pdf::new();
+        pdf.set_version(1, 4);
         pdf.catalog(catalogue).pages(tree).viewer_preferences().display_doc_title(true);
         pdf.document_info(about).title(TextStr(title)).producer(TextStr("Weft"));
         let places: Vec<(Ref, Ref)> = self.pages.iter().map(|_| (new(), new())).collect();
