@@ -46,9 +46,11 @@ export function ResearchPage() {
     if (busy || !question.trim()) return;
     setBusy(true);
     try {
+      // Whoever is quicker than the list of corpora asks the usual one too; a second try must be the same question.
+      const asked = corpus || (await known.refetch()).data?.usual;
       // Where it is refused, the next try uses the same session instead of leaving an empty one.
       const row = (made.current ??= await api.post<SessionRow>('sessions', {}));
-      await sendOnce(`sessions/${row.id}/research`, { question: question.trim(), corpus, depth, yes, ...(web ? {} : { web: false }) });
+      await sendOnce(`sessions/${row.id}/research`, { question: question.trim(), corpus: asked, depth, yes, ...(web ? {} : { web: false }) });
       setKept(null);
       sessionChanged(await api.get<SessionRow>(`sessions/${row.id}`));
       await navigate({ to: '/s/$id', params: { id: row.id }, search: { panel: 'run' } });
