@@ -38,8 +38,12 @@ pub enum KnowledgeError {
     NoMoment(#[from] weft_store::NoMoment),
     #[error("no language is called `{0}`")]
     NoLanguage(String),
+    #[error(
+        "the disk is full, so nothing more can be taken in. Free some space and start it again; what was taken in is safe"
+    )]
+    Full,
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
 }
 
 pub(crate) fn near(similar: &[String]) -> String {
@@ -56,8 +60,15 @@ impl KnowledgeError {
     }
 }
 
+impl From<StoreError> for KnowledgeError {
+    fn from(error: StoreError) -> Self {
+        // The store speaks of sessions.
+        if matches!(error, StoreError::Full) { Self::Full } else { Self::Store(error) }
+    }
+}
+
 impl From<rusqlite::Error> for KnowledgeError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Store(error.into())
+        StoreError::from(error).into()
     }
 }

@@ -108,6 +108,9 @@ impl Knowledge {
             self.tables.replace(&entry, Some(&parsed))?;
         }
         self.catch_up(&lock)?;
+        if !gone.is_empty() {
+            self.sweep(&lock)?;
+        }
         for (session, seq) in &new {
             let path = format!("{PREFIX}{session}");
             self.judge(&path, now)?;

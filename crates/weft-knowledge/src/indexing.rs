@@ -23,7 +23,7 @@ const MOST_THREADS: usize = 8;
 /// A file changed this shortly before it was read may be changed again without its time showing it.
 const UNSURE_MS: i64 = 50;
 /// Changes whenever files are taken apart in another way: then all are read again.
-pub const READER: u32 = 7;
+pub const READER: u32 = 8;
 /// Files that are put in within so long are one transaction: what a kill takes back is read again.
 const LONGEST_TRANSACTION: Duration = Duration::from_secs(1);
 /// How often people are told how far it is.
@@ -73,8 +73,25 @@ impl Knowledge {
     /// Looks at all files, or those in one folder, and takes in what is new.
     pub fn index(&mut self, within: Option<&Path>, run: Run<'_>) -> Result<Report, KnowledgeError> {
         let folder = within.map_or_else(|| Ok(self.root.clone()), |within| inside(&self.root, within))?;
-        let find::Seen { files: found, trouble, unseen } = find::files(&self.root, &folder);
-        let prefix = relative_prefix(&self.root, &folder);
+        let seen = find::files(&self.root, &folder);
+        self.bring_up_to(seen, &relative_prefix(&self.root, &folder), run)
+    }
+
+    /// Looks at these files and takes in what is new; nothing else of the folder is known afterwards.
+    pub fn index_files(&mut self, files: &[PathBuf], run: Run<'_>) -> Result<Report, KnowledgeError> {
+        let (mut found, mut trouble) = (Vec::new(), Vec::new());
+        for path in files {
+            match find::look(&self.root, path) {
+                Some(file) => found.push(file),
+                None => trouble.push(format!("{}: it is not there any more", path.display())),
+            }
+        }
+        self.bring_up_to(find::Seen { files: found, trouble, unseen: Vec::new() }, "", run)
+    }
+
+    /// Takes in what was seen, and forgets what else is known under a prefix.
+    fn bring_up_to(&mut self, seen: find::Seen, prefix: &str, run: Run<'_>) -> Result<Report, KnowledgeError> {
+        let find::Seen { files: found, trouble, unseen } = seen;
         let mut known = self.tables.files()?;
         let is_current = self.tables.reader()? == Some(READER);
         if !is_current {
@@ -87,7 +104,7 @@ impl Knowledge {
             .iter()
             .filter(|(path, state)| {
                 state.domain != crate::Domain::History
-                    && path.starts_with(&prefix)
+                    && path.starts_with(prefix)
                     && !there.contains(path.as_str())
                     // What could not be looked into may still be there.
                     && !unseen.iter().any(|folder| Path::new(path).starts_with(folder))
@@ -97,6 +114,14 @@ impl Knowledge {
         let files = found.len();
         let Run { now, stop, tell } = run;
         let mut report = self.take_in(found, &gone, &known, Run { now, stop, tell: &mut *tell })?;
+        if !report.stopped && self.tables.is_to_be_swept()? {
+            match self.lock() {
+                Ok(lock) => self.sweep(&lock)?,
+                // The next run does it.
+                Err(KnowledgeError::Busy) => {}
+                Err(error) => return Err(error),
+            }
+        }
         if self.wants_renewal() && !report.stopped {
             let renewed = self.renew(Run { now, stop, tell });
             report.stopped = matches!(renewed, Ok(false));

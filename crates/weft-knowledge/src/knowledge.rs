@@ -301,6 +301,15 @@ impl Knowledge {
         Ok(())
     }
 
+    /// Leaves no word of what was removed in the files.
+    pub(crate) fn sweep(&mut self, _lock: &WriteLock) -> Result<(), KnowledgeError> {
+        if self.tables.is_to_be_swept()? {
+            self.text.sweep().map_err(|error| KnowledgeError::Text(error.to_string()))?;
+            self.tables.swept()?;
+        }
+        Ok(())
+    }
+
     /// Empty indexes in place of those that there are.
     fn begin_anew(&mut self, vectors: bool) -> Result<(), KnowledgeError> {
         clear(&self.folder.join("text"))?;

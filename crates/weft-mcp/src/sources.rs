@@ -663,7 +663,7 @@ impl Source {
             tokens,
             client: client.as_ref(),
             secret,
-            challenge,
+            challenge: challenge.filter(|challenge| !challenge.is_empty()),
             metadata_url: self.around.client_metadata_url.clone(),
         };
         oauth::sign_in(sign_in, open).await.map_err(|error| error.to_string())?;

@@ -15,7 +15,7 @@ fn corpora(home: &std::path::Path) -> Corpora {
         let path = home.join(name);
         std::fs::create_dir_all(&path).unwrap();
         std::fs::write(path.join("text.md"), text).unwrap();
-        Folder { path, tier, cite: cite.to_owned() }
+        Folder::at(path, tier, cite)
     };
     let folders = vec![folder("rules", RULES, Tier::Primary, "HHS"), folder("guide", GUIDE, Tier::Guide, "Guide")];
     corpora.add(Corpus { name: "rules".to_owned(), title: String::new(), folders }, &mut |_| {}).unwrap();

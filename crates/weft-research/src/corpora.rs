@@ -1,6 +1,7 @@
 //! Corpora: named collections of documents that research asks. Each has folders of primary texts and
 //! perhaps of guides to them, an index of its own for each folder, and a way to cite.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -33,8 +34,10 @@ pub enum CorpusError {
         "there is a corpus `{0}` already. `weft corpus rebuild {0}` reads it again; `weft corpus remove {0}` forgets it"
     )]
     Exists(String),
-    #[error("`{0}` is no folder. Give the folder that holds the documents")]
-    NoFolder(String),
+    #[error("there is no file or folder `{0}`. Give documents, or folders that hold them")]
+    NoPath(String),
+    #[error("{path} {reason}. A corpus is made of Markdown, text, HTML, PDF and DOCX")]
+    NotRead { path: String, reason: String },
     #[error("the corpus `{0}` holds no documents that can be read: Markdown, text, HTML, PDF or DOCX")]
     Empty(String),
     #[error("the document `{0}` is not in its folder any more. Ask again, and the corpus is read anew")]
@@ -59,11 +62,32 @@ pub struct Corpus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folder {
     pub path: PathBuf,
+    /// The names of the files of it that are meant, where not all are.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub files: BTreeSet<String>,
     #[serde(default)]
     pub tier: Tier,
     /// What stands before a paragraph's number in a citation, such as `ISA`.
     #[serde(default)]
     pub cite: String,
+}
+
+impl Folder {
+    /// A folder, or a single document: `add` finds out which.
+    pub fn at(path: PathBuf, tier: Tier, cite: &str) -> Self {
+        Self { path, files: BTreeSet::new(), tier, cite: cite.to_owned() }
+    }
+
+    /// The single documents that are meant; none where all are.
+    pub(crate) fn documents(&self) -> Vec<PathBuf> {
+        self.files.iter().map(|name| self.path.join(name)).collect()
+    }
+
+    /// Where it is, for people.
+    pub fn place(&self) -> String {
+        let documents: Vec<String> = self.documents().iter().map(|path| path.display().to_string()).collect();
+        if documents.is_empty() { self.path.display().to_string() } else { documents.join(", ") }
+    }
 }
 
 /// All corpora of an installation, and those that are open.
@@ -150,19 +174,22 @@ impl Corpora {
         }
     }
 
-    /// Makes a corpus of folders and reads it.
+    /// Makes a corpus of folders and single documents and reads it.
     pub fn add(&self, corpus: Corpus, tell: &mut dyn FnMut(Progress)) -> Result<Vec<Report>, CorpusError> {
         checked(&corpus.name)?;
         if self.folder.join(&corpus.name).join(FILE).exists() {
             return Err(CorpusError::Exists(corpus.name));
         }
-        let mut corpus = corpus;
-        for folder in &mut corpus.folders {
-            let real = folder.path.canonicalize().ok().filter(|path| path.is_dir());
-            folder.path = real.ok_or_else(|| CorpusError::NoFolder(folder.path.display().to_string()))?;
-        }
+        let corpus = Corpus { folders: gathered(corpus.folders)?, ..corpus };
         self.write(&corpus)?;
-        let made = self.index(&corpus, tell).and_then(|reports| self.book(&corpus.name).map(|_| reports));
+        let made = self.index(&corpus, tell).and_then(|reports| {
+            // What was named is wanted; of a folder the rest does.
+            let named = corpus.folders.iter().zip(&reports).filter(|(folder, _)| !folder.files.is_empty());
+            if let Some((path, reason)) = named.flat_map(|(_, report)| &report.passed).next() {
+                return Err(CorpusError::NotRead { path: path.clone(), reason: reason.clone() });
+            }
+            self.book(&corpus.name).map(|_| reports)
+        });
         if made.is_err() {
             // What cannot be asked is not kept.
             let _ = std::fs::remove_dir_all(self.folder.join(&corpus.name));
@@ -220,9 +247,8 @@ impl Corpora {
             }
         };
         let mut parts = Vec::new();
-        let places = self.places(&corpus)?;
         for folder in &corpus.folders {
-            parts.push(Knowledge::open(&places, &folder.path)?);
+            parts.push(Knowledge::open(&self.places(&corpus, folder)?, &folder.path)?);
         }
         let book = Book::open(corpus, parts, self.model())?;
         if book.paragraphs().is_empty() {
@@ -276,14 +302,18 @@ impl Corpora {
         if embed::is_encoder_installed(&self.models) { Some(Which::Encoder) } else { embed::in_use(&self.models) }
     }
 
-    fn places(&self, corpus: &Corpus) -> Result<Places, CorpusError> {
+    fn places(&self, corpus: &Corpus, folder: &Folder) -> Result<Places, CorpusError> {
         let mut encoder = self.encoder.lock().unwrap_or_else(PoisonError::into_inner);
         if encoder.is_none() && self.model() == Some(Which::Encoder) {
             let opened = Encoder::open(&self.models).map_err(|error| KnowledgeError::Model(error.to_string()))?;
             *encoder = Some(Arc::new(opened));
         }
         // A corpus stays on this machine, whatever was chosen for folders.
-        let knowledge = self.folder.join(&corpus.name).join("index");
+        let mut knowledge = self.folder.join(&corpus.name).join("index");
+        if !folder.files.is_empty() {
+            // Of one folder all may be known, and single documents as texts or as guides.
+            knowledge.push(if folder.tier == Tier::Primary { "documents" } else { "guides" });
+        }
         Ok(Places { knowledge, models: self.models.clone(), chosen: encoder.clone() })
     }
 
@@ -295,12 +325,14 @@ impl Corpora {
     fn index(&self, corpus: &Corpus, tell: &mut dyn FnMut(Progress)) -> Result<Vec<Report>, CorpusError> {
         // Taken before anything is read: what changes meanwhile is noticed the next time.
         let stamp = self.stamp(corpus)?;
-        let places = self.places(corpus)?;
         let mut reports = Vec::new();
         for folder in &corpus.folders {
-            let mut knowledge = Knowledge::open(&places, &folder.path)?;
+            let mut knowledge = Knowledge::open(&self.places(corpus, folder)?, &folder.path)?;
             let run = Run { now: (self.now)(), stop: &AtomicBool::new(false), tell: &mut *tell };
-            reports.push(knowledge.index(None, run)?);
+            let documents = folder.documents();
+            let read =
+                if documents.is_empty() { knowledge.index(None, run) } else { knowledge.index_files(&documents, run) };
+            reports.push(read?);
         }
         let mark = self.folder.join(&corpus.name).join(READ);
         std::fs::write(&mark, stamp).map_err(|error| failed(&mark, &error))?;
@@ -337,8 +369,8 @@ impl Corpora {
             name: sample::NAME.to_owned(),
             title: "Harbour House Standard and Guide (a sample)".to_owned(),
             folders: vec![
-                Folder { path: folder.join("standard"), tier: Tier::Primary, cite: "HHS".to_owned() },
-                Folder { path: folder.join("guide"), tier: Tier::Guide, cite: "Guide".to_owned() },
+                Folder::at(folder.join("standard"), Tier::Primary, "HHS"),
+                Folder::at(folder.join("guide"), Tier::Guide, "Guide"),
             ],
         };
         self.write(&corpus)?;
@@ -352,6 +384,34 @@ fn checked(name: &str) -> Result<(), CorpusError> {
         return Err(CorpusError::Name(name.to_owned()));
     }
     Ok(())
+}
+
+/// What was given as folders with all in them, and single documents by the folder they are in.
+fn gathered(given: Vec<Folder>) -> Result<Vec<Folder>, CorpusError> {
+    let mut folders: Vec<Folder> = Vec::new();
+    let mut documents: Vec<Folder> = Vec::new();
+    for mut one in given {
+        let unknown = || CorpusError::NoPath(one.path.display().to_string());
+        let real = one.path.canonicalize().map_err(|_| unknown())?;
+        if real.is_dir() {
+            folders.push(Folder { path: real, ..one });
+            continue;
+        }
+        let name = real.file_name().and_then(|name| name.to_str()).filter(|_| real.is_file());
+        let (name, within) = (name.ok_or_else(unknown)?.to_owned(), real.parent().ok_or_else(unknown)?.to_owned());
+        let same = |other: &&mut Folder| other.path == within && other.tier == one.tier;
+        match documents.iter_mut().find(same) {
+            Some(folder) => drop(folder.files.insert(name)),
+            None => {
+                one.files.insert(name);
+                documents.push(Folder { path: within, ..one });
+            }
+        }
+    }
+    // What is in a folder that was given too is there already.
+    documents.retain(|one| !folders.iter().any(|all| all.tier == one.tier && one.path.starts_with(&all.path)));
+    folders.extend(documents);
+    Ok(folders)
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> CorpusError {

@@ -26,7 +26,7 @@ fn differ(question: &str, cited: &[&str], near: &[&str]) -> Vec<String> {
         let path = home.path().join(name);
         std::fs::create_dir_all(&path).unwrap();
         std::fs::write(path.join("text.md"), text).unwrap();
-        Folder { path, tier, cite: String::new() }
+        Folder::at(path, tier, "")
     };
     let folders = vec![folder("rules", RULES, Tier::Primary), folder("guide", GUIDE, Tier::Guide)];
     corpora.add(Corpus { name: "r".to_owned(), title: String::new(), folders }, &mut |_| {}).unwrap();

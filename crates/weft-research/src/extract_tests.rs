@@ -63,7 +63,7 @@ fn of_text_without_numbers_only_what_speaks_of_it_is_quoted() {
     std::fs::write(path.join("rules.md"), text).unwrap();
     let text = "# Yard\n\n1.1 It is open by day. Carts shall be parked at the wall.\n";
     std::fs::write(path.join("yard.md"), text).unwrap();
-    let folder = crate::Folder { path, tier: Tier::Primary, cite: String::new() };
+    let folder = crate::Folder::at(path, Tier::Primary, "");
     let corpus = crate::Corpus { name: "house".to_owned(), title: String::new(), folders: vec![folder] };
     corpora.add(corpus, &mut |_| {}).unwrap();
     let book = corpora.book("house").unwrap();

@@ -20,8 +20,7 @@ fn paragraph(folder: usize, source: &str, id: &str, section: &str) -> Paragraph 
 
 #[test]
 fn every_paragraph_has_a_name_of_its_own_that_can_be_cited() {
-    let folder =
-        |path: &str, cite: &str| Folder { path: PathBuf::from(path), tier: Tier::Primary, cite: cite.to_owned() };
+    let folder = |path: &str, cite: &str| Folder::at(PathBuf::from(path), Tier::Primary, cite);
     let folders = [folder("/x/north", "R"), folder("/x/south", "")];
     let mut all = vec![
         paragraph(0, "the rules.md", "1.1", "Rules"),
@@ -57,7 +56,7 @@ fn every_paragraph_has_a_name_of_its_own_that_can_be_cited() {
 
 /// What paragraphs of such documents are called.
 fn named(all: &[(&str, &str)]) -> Vec<String> {
-    let folders = [Folder { path: PathBuf::from("/x"), tier: Tier::Primary, cite: "ISA".to_owned() }];
+    let folders = [Folder::at(PathBuf::from("/x"), Tier::Primary, "ISA")];
     let mut all: Vec<Paragraph> = all.iter().map(|(source, id)| paragraph(0, source, id, "S")).collect();
     name(&mut all, &folders);
     all.into_iter().map(|paragraph| paragraph.cite).collect()
@@ -65,7 +64,7 @@ fn named(all: &[(&str, &str)]) -> Vec<String> {
 
 #[test]
 fn a_guide_with_the_numbers_of_its_text_leaves_them_to_it() {
-    let folder = |tier| Folder { path: PathBuf::from("/x"), tier, cite: "ISA".to_owned() };
+    let folder = |tier| Folder::at(PathBuf::from("/x"), tier, "ISA");
     let cites = |folders: &[Folder]| {
         let mut all = vec![
             paragraph(0, "isa-315.pdf", "12", "S"),

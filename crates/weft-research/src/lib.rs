@@ -70,6 +70,6 @@ pub fn check_question(question: &str) -> Result<(), String> {
     }
     Err(format!(
         "this question has {letters} letters; {LONGEST_QUESTION} are the most. Ask a shorter one, and put what it is \
-         about into a corpus: weft corpus add NAME FOLDER"
+         about into a corpus: weft corpus add NAME PATH"
     ))
 }

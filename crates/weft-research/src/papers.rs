@@ -306,7 +306,7 @@ impl Papers {
         let _turn = self.turn()?;
         let folder = self.current();
         if !corpora.names().iter().any(|name| name == CORPUS) {
-            let folders = vec![Folder { path: folder, tier: crate::Tier::Guide, cite: String::new() }];
+            let folders = vec![Folder::at(folder, crate::Tier::Guide, "")];
             let corpus = Corpus { name: CORPUS.to_owned(), title: "Research papers".to_owned(), folders };
             corpora.add(corpus, &mut |_| {})?;
             return Ok(());

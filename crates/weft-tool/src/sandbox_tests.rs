@@ -107,3 +107,25 @@ fn a_plan_that_is_ready_after_its_turn_is_not_kept_for_the_next() {
         assert!(!is_kept(), "{others}");
     }
 }
+
+/// Wherever commands write they could plant hooks, and the list of submodules is theirs to change.
+#[test]
+fn repositories_are_looked_for_wherever_commands_write_and_stay_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    for repository in ["ws/a/deep/own", "more/repo"] {
+        fs::create_dir_all(root.join(repository).join(".git")).unwrap();
+    }
+    let list = root.join("ws/.gitmodules");
+    fs::write(&list, "[submodule \"own\"]\n\tpath = a/deep/own\n").unwrap();
+    let places = SandboxPlaces { weft_home: vec![], temporary: root.join("state/tmp") };
+    let settings = SandboxSettings { writable: vec![root.join("more")], ..SandboxSettings::default() };
+    let nested = |session| {
+        let sandbox = Sandbox::new(settings.clone(), places.clone());
+        sandbox.found(SessionId::from_random(session), &root.join("ws")).unwrap().nested
+    };
+    let expected = ["ws/a/deep/own", "more/repo"].map(|name| root.join(name));
+    assert_eq!(nested(1), expected);
+    fs::remove_file(list).unwrap();
+    assert_eq!(nested(2), expected);
+}

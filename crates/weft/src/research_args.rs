@@ -237,14 +237,14 @@ pub enum CorpusCommand {
         #[arg(value_name = "WHEEL")]
         package: Option<PathBuf>,
     },
-    /// Make a corpus of folders with documents, and read it
+    /// Make a corpus of documents and folders with documents, and read it
     Add {
         #[arg(value_name = "NAME")]
         name: String,
-        /// Folders with the texts that decide
+        /// The texts that decide: documents, or folders with them
         #[arg(value_name = "PATH", required = true)]
         paths: Vec<PathBuf>,
-        /// Folders with guides that explain them
+        /// Guides that explain them, in the same way
         #[arg(long, value_name = "PATH")]
         guide: Vec<PathBuf>,
         /// What stands before a paragraph's number in citations, such as ISA

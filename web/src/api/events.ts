@@ -766,10 +766,7 @@ export interface RoundAnswered {
   parts: Part[];
   stop: StopReason;
   spent: Spent;
-  /**
-   * How long it thought, as far as it was heard: from the first words of a thought until it said or did something
-   * else. The rest of `spent.millis` is waiting and answering.
-   */
+  /** How long it thought, as far as it was heard: from the first words of a thought until it said or did something else. The rest of `spent.millis` is waiting and answering. */
   thinking_millis?: number;
   /** For each tool call in `parts`, in order, what the registry knows of it. */
   plan?: Plan[];

@@ -46,9 +46,11 @@ export function ResearchPage() {
     if (busy || !question.trim()) return;
     setBusy(true);
     try {
+      // Whoever is quicker than the list of corpora asks the usual one too; a second try must be the same question.
+      const asked = corpus || (await known.refetch()).data?.usual;
       // Where it is refused, the next try uses the same session instead of leaving an empty one.
       const row = (made.current ??= await api.post<SessionRow>('sessions', {}));
-      await sendOnce(`sessions/${row.id}/research`, { question: question.trim(), corpus, depth, yes, ...(web ? {} : { web: false }) });
+      await sendOnce(`sessions/${row.id}/research`, { question: question.trim(), corpus: asked, depth, yes, ...(web ? {} : { web: false }) });
       setKept(null);
       sessionChanged(await api.get<SessionRow>(`sessions/${row.id}`));
       await navigate({ to: '/s/$id', params: { id: row.id }, search: { panel: 'run' } });
@@ -65,7 +67,7 @@ export function ResearchPage() {
       <div className="scroll start">
         <div className="start-inner">
           <p className="start-question">What do you want to know?</p>
-          <Box text={question} setText={setQuestion} workspace={version?.workspace ?? ''} placeholder="Ask your documents" onFiles={() => toast.say('Add documents with `weft corpus add NAME FOLDER`.')} canSend={!busy && question.trim() !== ''} onSend={() => void start()} />
+          <Box text={question} setText={setQuestion} workspace={version?.workspace ?? ''} placeholder="Ask your documents" onFiles={() => toast.say('Add documents with `weft corpus add NAME PATH`.')} canSend={!busy && question.trim() !== ''} onSend={() => void start()} />
           {/* Not before its words are there: what comes later would push the rest away. */}
           <div className="research-choices" hidden={known.isPending}>
             <label>Corpus
@@ -86,7 +88,7 @@ export function ResearchPage() {
           <section className="first" aria-label="About research" hidden={known.isPending || !version}>
             {version?.offline ? <p className="muted">Without a model the answer is put together from quotations. Each has its source, and nothing is rephrased.</p> : <p className="muted">It plans first and asks you before it spends much. Statements are checked against the paragraphs they cite; what does not hold is left out.</p>}
             {corpus === 'harbour' ? <div className="options">{EXAMPLES.map((example) => <button key={example} type="button" className="option" onClick={() => { setQuestion(example); document.querySelector<HTMLElement>('[data-composer]')?.focus(); }}>{example}</button>)}</div> : null}
-            <p className="muted">Your own documents: <code>weft corpus add NAME FOLDER</code></p>
+            <p className="muted">Your own documents: <code>weft corpus add NAME PATH</code></p>
           </section>
           {known.data && known.data.finds !== 'meaning' ? <FindMeaning finds={known.data.finds} /> : null}
         </div>

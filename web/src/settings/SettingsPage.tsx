@@ -115,11 +115,17 @@ interface AuditEntry {
   timestamp: string;
   sequence: number;
   category: string;
+  event_type: string;
   action: string;
   target?: string;
   outcome: string;
   session_id?: string;
 }
+
+/** What has no outcome yet: it was only asked, or only begun. */
+const OPEN: readonly string[] = ['ask.raised', 'tool.started'];
+/** `ask.raised`: what happened is its second word. */
+const happened = (event: string) => event.split('.').slice(1).join(' ').replaceAll('_', ' ');
 
 const CATEGORIES = [['permission', 'Permissions'], ['file', 'Files'], ['process', 'Commands'], ['network', 'Network'], ['model', 'Models'], ['credential', 'Keys'], ['session', 'Sessions'], ['config', 'Settings']] as const;
 
@@ -149,8 +155,8 @@ function Audit() {
               <tbody>
                 {[...data.entries].sort((a, b) => b.sequence - a.sequence).map((entry) => (
                   <tr key={entry.id}>
-                    <td>{new Date(entry.timestamp).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })}</td><td>{entry.category}: {entry.action}</td><td className="cut" title={entry.target}>{entry.target ? <Sentence text={entry.target} /> : null}</td>
-                    <td className={entry.outcome === 'allowed' ? '' : 'bad'}>{entry.outcome}</td>
+                    <td>{new Date(entry.timestamp).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })}</td><td>{entry.category}: {entry.action} <span className="meta">{happened(entry.event_type)}</span></td><td className="cut" title={entry.target}>{entry.target ? <Sentence text={entry.target} /> : null}</td>
+                    <td className={entry.outcome === 'allowed' ? '' : 'bad'}>{OPEN.includes(entry.event_type) ? '' : entry.outcome}</td>
                     <td>{entry.session_id ? <Link to="/s/$id" params={{ id: entry.session_id }}><code>{entry.session_id}</code></Link> : null}</td>
                   </tr>
                 ))}

@@ -161,7 +161,7 @@ impl Flow {
         let broken = |problem: String| FlowError::Broken { path: path.to_owned(), problem };
         let mut flow: Self = toml::from_str(text).map_err(|error| broken(error.to_string()))?;
         flow.prompts = prompts;
-        flow.check().map_err(broken)?;
+        flow.check().map_err(|problem| broken(with_line(text, problem)))?;
         Ok(flow)
     }
 
@@ -268,6 +268,18 @@ impl Flow {
             settings.extend(set);
         }
         Ok(settings)
+    }
+}
+
+/// What is wrong with an expression, with the line that it stands in.
+fn with_line(text: &str, problem: String) -> String {
+    let is_it = |line: &str| {
+        let value = line.split_once('=').map_or("", |(_, value)| value.trim().trim_matches(['"', '\'']));
+        !value.is_empty() && problem.strip_prefix(value).is_some_and(|rest| rest.starts_with(':'))
+    };
+    match text.lines().position(is_it) {
+        Some(line) => format!("line {}: {problem}", line + 1),
+        None => problem,
     }
 }
 

@@ -33,7 +33,7 @@ fn parse(text: &str) -> Result<Flow, String> {
 fn what_cannot_run_is_refused_before_it_begins() {
     parse(FLOW).unwrap();
     for (from, to, why) in [
-        ("'q': question}", "'q': question", "unexpected"),
+        ("'q': question}", "'q': question", "line 9: {'q': question: syntax error: unexpected"),
         ("model = \"b.md\"", "model = \"broken.md\"", "broken.md"),
         ("uses = \"anthropic/claude-x\"", "uses = \"claude\"", "provider/model"),
         ("uses = \"anthropic/claude-x\"", "optional = true", "calls no tool"),

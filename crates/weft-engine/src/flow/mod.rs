@@ -281,7 +281,7 @@ impl Interpreter<'_> {
         };
         let results = self.results(done)?;
         let mut values = Vec::with_capacity(results.len());
-        for finished in &results {
+        for finished in results.iter().filter_map(|event| finished(event)) {
             if finished.outcome != Outcome::Ok && !step.optional {
                 let message = format!("{} failed: {}", finished.output.summary, finished.output.text);
                 return Err(Trouble { message, redo: true });
@@ -363,16 +363,11 @@ impl Interpreter<'_> {
     }
 
     /// Results in the order of their calls.
-    fn results(&self, step: &Step) -> Result<Vec<ToolFinished>, Trouble> {
+    fn results(&self, step: &Step) -> Result<Vec<Arc<Event>>, Trouble> {
         let Step::Calls(seqs) = step else { return Err(out_of_step()) };
-        let mut results: Vec<ToolFinished> = Vec::with_capacity(seqs.len());
-        for seq in seqs {
-            match self.around.event(*seq).as_deref() {
-                Some(Event::ToolFinished(finished)) => results.push(finished.clone()),
-                _ => return Err(out_of_step()),
-            }
-        }
-        results.sort_by_key(|finished| number_of(&finished.call));
+        let events = seqs.iter().map(|seq| self.around.event(*seq).filter(|event| finished(event).is_some()));
+        let mut results: Vec<Arc<Event>> = events.collect::<Option<_>>().ok_or_else(out_of_step)?;
+        results.sort_by_key(|event| finished(event).map(|finished| number_of(&finished.call)));
         Ok(results)
     }
 
@@ -380,9 +375,8 @@ impl Interpreter<'_> {
 
     fn finish(&self, scope: &mut Scope, spec: &StageSpec, last: Value) -> Result<Next, Trouble> {
         let output = spec.output.as_ref().map_or(Ok(last), |output| scope.evaluate(output))?;
-        scope.set("output", output.clone());
+        scope.set_output(&spec.id, output.clone());
         let summary = scope.render(&spec.summary)?;
-        scope.add_stage(&spec.id, output.clone());
         let repair = self.flow.repairs.iter().find(|repair| repair.last == spec.id);
         let repair = repair.map(|repair| scope.evaluate(&repair.feedback)).transpose()?;
         let repair =
@@ -550,7 +544,8 @@ impl Interpreter<'_> {
 
     /// What was answered to a question that was put after this event.
     fn reply(&self, asked: &Step, after: u64) -> Result<Reply, Trouble> {
-        let finished = self.results(asked)?.into_iter().next().ok_or_else(out_of_step)?;
+        let event = self.results(asked)?.into_iter().next().ok_or_else(out_of_step)?;
+        let finished = finished(&event).ok_or_else(out_of_step)?;
         if finished.outcome == Outcome::Ok {
             let text = self.by_number(finished.output.text.trim());
             let offered = self.was_offered(&text);
@@ -667,6 +662,11 @@ const PARTS: [&str; 14] = [
     "partial",
     "run",
 ];
+
+/// What came of a call, of the event that tells it.
+fn finished(event: &Event) -> Option<&ToolFinished> {
+    if let Event::ToolFinished(finished) = event { Some(finished) } else { None }
+}
 
 fn result(finished: &ToolFinished) -> Value {
     let failed = finished.outcome != Outcome::Ok;

@@ -26,8 +26,8 @@ pub struct Scope {
 /// What stages or steps gave, by their ids, in the order in which they were done. There are a dozen.
 type Group = Arc<Vec<(String, Held)>>;
 
-fn keep(group: &mut Group, id: &str, source: Source) {
-    let (group, held) = (Arc::make_mut(group), Held::new(source));
+fn keep(group: &mut Group, id: &str, held: Held) {
+    let group = Arc::make_mut(group);
     match group.iter_mut().find(|(known, _)| known == id) {
         Some((_, known)) => *known = held,
         None => group.push((id.to_owned(), held)),
@@ -87,22 +87,24 @@ impl Scope {
 
     /// Adds what a step gave.
     pub fn add_step(&mut self, id: &str, value: Value) {
-        keep(&mut self.steps, id, Source::Value(value));
+        keep(&mut self.steps, id, Held::new(Source::Value(value)));
     }
 
     pub fn step(&self, id: &str) -> Option<&Value> {
         kept(&self.steps, id).map(Held::value)
     }
 
-    /// Adds what a stage gave.
-    pub fn add_stage(&mut self, id: &str, value: Value) {
-        keep(&mut self.stages, id, Source::Value(value));
+    /// What the stage at hand gave: it is among the stages from now on, and `output`.
+    pub fn set_output(&mut self, id: &str, value: Value) {
+        let held = Held::new(Source::Value(value));
+        self.names.insert("output".to_owned(), held.clone());
+        keep(&mut self.stages, id, held);
     }
 
-    /// The same of the event that tells it; nothing where it tells something else.
+    /// Adds what an earlier stage gave, of the event that tells it; nothing where it tells something else.
     pub fn add_told(&mut self, id: &str, event: Arc<Event>) {
         if output_of(&event).is_some() {
-            keep(&mut self.stages, id, Source::Stage(event));
+            keep(&mut self.stages, id, Held::new(Source::Stage(event)));
         }
     }
 

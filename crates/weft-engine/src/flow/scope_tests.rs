@@ -7,7 +7,7 @@ fn scope() -> Scope {
     scope.set("question", "why?");
     scope.set("settings", json!({ "depth": 2 }));
     scope.set("prior", Value::Null);
-    scope.add_stage("find", json!({ "paragraphs": [{ "id": "a" }, { "id": "b" }] }));
+    scope.set_output("find", json!({ "paragraphs": [{ "id": "a" }, { "id": "b" }] }));
     scope.add_step("made", json!(null));
     scope
 }
@@ -41,7 +41,7 @@ fn a_copy_has_its_own_names_and_a_later_value_takes_the_place_of_the_earlier() {
     assert_eq!(scope.evaluate("stages.find.paragraphs[0].id").unwrap(), json!("a"));
     let mut copy = scope.clone();
     copy.set("item", json!({ "id": 7 }));
-    copy.add_stage("find", json!({ "paragraphs": [] }));
+    copy.set_output("find", json!({ "paragraphs": [] }));
     assert_eq!(copy.evaluate("[item.id, stages.find.paragraphs]").unwrap(), json!([7, []]));
     assert_eq!(scope.evaluate("[item, stages.find.paragraphs | length]").unwrap(), json!([null, 2]));
     scope.add_step("made", json!(5));
@@ -54,9 +54,9 @@ fn a_copy_has_its_own_names_and_a_later_value_takes_the_place_of_the_earlier() {
 fn stages_are_gone_through_in_the_order_in_which_they_were_done() {
     let mut scope = Scope::default();
     for id in ["b", "a", "c"] {
-        scope.add_stage(id, json!(id));
+        scope.set_output(id, json!(id));
     }
-    scope.add_stage("b", json!("again"));
+    scope.set_output("b", json!("again"));
     assert_eq!(scope.evaluate("stages | list").unwrap(), json!(["b", "a", "c"]));
     assert_eq!(scope.values(&["stages"]).to_string(), r#"{"stages":{"b":"again","a":"a","c":"c"}}"#);
 }

@@ -73,7 +73,6 @@ pub(crate) enum Name {
 /// How tests are told from other functions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Tests {
-    None,
     /// An attribute or annotation has one of these words.
     Attribute(&'static [&'static str]),
     /// The name begins like this.

@@ -17,6 +17,7 @@ const LONGEST_SIGNATURE: usize = 300;
 const LONGEST_DOC: usize = 1000;
 /// How much of a call's text is looked at for its name.
 const CALLEE: usize = 160;
+const GOOGLE_TESTS: [&str; 4] = ["TEST", "TEST_F", "TEST_P", "TYPED_TEST"];
 const SELF_NAMES: [&str; 6] = ["self", "Self", "this", "super", "cls", "$this"];
 
 pub(super) fn walk(ready: &Ready, tree: &Tree, path: &str, text: &str) -> Parsed {
@@ -174,6 +175,12 @@ impl<'a> Walker<'a> {
                     }
                 }
                 let text = self.words(at);
+                if GOOGLE_TESTS.contains(&text) {
+                    // `TEST(Suite, Name)` is called by what stands in its brackets.
+                    let named = at.parent().and_then(|of| of.child_by_field_name("parameters"));
+                    let named = self.words(named?).trim_matches(['(', ')']);
+                    return Some((named.split(',').map(str::trim).collect::<Vec<_>>().join("."), None, Kind::Test));
+                }
                 let owner = text.rsplit_once("::").and_then(|(owner, _)| plain(owner));
                 Some((plain(text.trim_end_matches(['(', ')', ' ']))?, owner, kind))
             }
@@ -272,7 +279,6 @@ impl<'a> Walker<'a> {
 
     fn is_test(&self, name: &str, attributes: &str, head: &str) -> bool {
         match self.ready.grammar.tests {
-            Tests::None => false,
             Tests::Attribute(words) => {
                 let written =
                     |text: &str| text.split(|letter: char| !is_of_name(letter)).any(|word| words.contains(&word));
@@ -412,9 +418,16 @@ impl<'a> Walker<'a> {
         if !of_type || of_parameter || frame.scope.is_some() {
             return (true, None);
         }
+        let bases = match node.kind() {
+            // Of Go: a field without a name takes in its type, a limit such as `~int | string` takes in nothing.
+            "field_declaration" if node.child_by_field_name("name").is_some() => return (true, None),
+            "field_declaration" => node.child_by_field_name("type").unwrap_or(node),
+            "type_elem" if self.words(node).contains(['~', '|']) => return (true, None),
+            _ => node,
+        };
         let owner = self.parsed.nodes.get(frame.symbol).map(|node| node.name.clone()).unwrap_or_default();
         let line = self.line(node.start_byte());
-        for base in heritage(self.words(node)) {
+        for base in heritage(self.words(bases)) {
             self.edge(frame.symbol, EdgeKind::Extends, &base, &owner, line);
         }
         (false, None)

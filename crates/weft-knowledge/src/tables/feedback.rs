@@ -1,7 +1,5 @@
 //! What people and agents said of answers, and how many were told.
 
-use std::time::Duration;
-
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::{Result, Tables, signed, stored, unsigned};
@@ -55,10 +53,7 @@ impl Tables {
     /// Counts one more, unless somebody else writes just now.
     pub fn count_told(&self, what: &str) -> Result<()> {
         let sql = "INSERT INTO told (what, count) VALUES (?1, 1) ON CONFLICT (what) DO UPDATE SET count = count + 1";
-        self.connection.busy_timeout(Duration::ZERO)?;
-        let counted = self.connection.prepare_cached(sql).and_then(|mut count| count.execute([what]));
-        self.connection.busy_timeout(weft_store::BUSY_TIMEOUT)?;
-        counted?;
+        self.without_waiting(|connection| connection.prepare_cached(sql)?.execute([what]))?;
         Ok(())
     }
 

@@ -168,6 +168,8 @@ impl Tables {
     fn open_file(path: &Path) -> Result<Self> {
         let connection = weft_store::connect_derived(path)?;
         schema::prepare(&connection)?;
+        // What is deleted is written over, not only forgotten.
+        connection.execute_batch("PRAGMA secure_delete = ON")?;
         Ok(Self { connection })
     }
 
@@ -280,12 +282,38 @@ impl Tables {
         Ok(())
     }
 
+    /// Removes a file and all that rests on it. What the indexes still have of it is to be swept.
     pub fn remove(&mut self, path: &str) -> Result<()> {
         self.change(|change| {
             next_generation(change)?;
+            let resting = "DELETE FROM answers WHERE id IN (SELECT answer FROM answer_sources WHERE path = ?1)";
+            change.prepare_cached(resting)?.execute([path])?;
+            change.prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES ('sweep', '1')")?.execute([])?;
             change.prepare_cached("DELETE FROM files WHERE path = ?1")?.execute([path])?;
             Ok(())
         })
+    }
+
+    /// Something was removed since the indexes were last swept.
+    pub fn is_to_be_swept(&self) -> Result<bool> {
+        Ok(self.noted("sweep")?.is_some())
+    }
+
+    /// The indexes are swept. What the journal still has of removed files goes too, unless somebody reads it.
+    pub fn swept(&self) -> Result<()> {
+        self.connection.prepare_cached("DELETE FROM meta WHERE key = 'sweep'")?.execute([])?;
+        self.without_waiting(|connection| {
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
+        })?;
+        Ok(())
+    }
+
+    /// Does what can as well be left out, where it would have to wait for others.
+    fn without_waiting<T>(&self, make: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        self.connection.busy_timeout(std::time::Duration::ZERO)?;
+        let made = make(&self.connection);
+        self.connection.busy_timeout(weft_store::BUSY_TIMEOUT)?;
+        Ok(made?)
     }
 
     /// The next chunks on the way, up to a generation.

@@ -113,6 +113,24 @@ impl TextIndex {
         Ok(self.reader.reload()?)
     }
 
+    /// Writes every part anew that has chunks which were deleted, without them: until then their words are
+    /// still in its files.
+    pub fn sweep(&self) -> Result<(), TextError> {
+        let segments = self.index.searchable_segment_metas()?;
+        let with_deleted: Vec<_> =
+            segments.iter().filter(|segment| segment.num_deleted_docs() > 0).map(|segment| segment.id()).collect();
+        if with_deleted.is_empty() {
+            return Ok(());
+        }
+        let mut writer: IndexWriter = self.index.writer_with_num_threads(1, WRITER_BYTES)?;
+        for segment in with_deleted {
+            writer.merge(&[segment]).wait()?;
+        }
+        self.refresh()?;
+        writer.garbage_collect_files().wait()?;
+        Ok(writer.wait_merging_threads()?)
+    }
+
     /// Begins to write about so many chunks. There is one writer at a time, of all processes.
     pub fn begin(&self, chunks: u64) -> Result<TextWriter<'_>, TextError> {
         let bytes = if chunks < BULK { WRITER_BYTES } else { BULK_BYTES };

@@ -150,3 +150,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn words_of_deleted_chunks_are_swept_out_of_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let chunks = [chunk(1, "a.md", "", "parcel zanzibarquokka"), chunk(2, "b.md", "", "parcel letter")];
+    let index = filled(folder.path(), &chunks, 1);
+    let mut writer = index.begin(0).unwrap();
+    writer.delete(ChunkId(1));
+    writer.commit(2).unwrap();
+    drop(writer);
+    let known = |word: &str| index.asked(word).unwrap().words.len();
+    assert_eq!((known("zanzibarquokka"), known("letter")), (1, 1), "deleted, and still in the list of words");
+    index.sweep().unwrap();
+    assert_eq!((known("zanzibarquokka"), known("letter")), (0, 1));
+    assert_eq!((index.mark().unwrap(), index.len()), (Some(2), 1));
+    let again = TextIndex::open(folder.path()).unwrap();
+    assert_eq!((ids(&again, "parcel", &Filter::default()), again.mark().unwrap()), (vec![2], Some(2)));
+    // With nothing left at all, too.
+    let mut writer = index.begin(0).unwrap();
+    writer.delete(ChunkId(2));
+    writer.commit(3).unwrap();
+    drop(writer);
+    index.sweep().unwrap();
+    assert_eq!((index.mark().unwrap(), index.len(), known("letter")), (Some(3), 0, 0));
+}

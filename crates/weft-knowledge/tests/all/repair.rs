@@ -43,6 +43,69 @@ fn what_was_made_before_serves_while_it_is_made_anew() {
     assert!(world.open().status().unwrap().up_to_date);
 }
 
+/// Files of the index in which a word stands, whatever the case of its letters.
+fn files_with(folder: &std::path::Path, word: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if std::fs::read(&path)
+                .unwrap()
+                .to_ascii_lowercase()
+                .windows(word.len())
+                .any(|at| at == word.as_bytes())
+            {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn what_is_deleted_leaves_no_word_behind() {
+    let world = world();
+    world.write("src/quokka.rs", "/// The zanzibarquokka.\npub fn zanzibarquokka_open() { marzipanolith(); }\n");
+    world.write("quokka/guide.md", "# Zanzibarquokka\n\nIt is fed with marzipanolith.\n");
+    let (mut knowledge, _) = world.index();
+    let read = ["quokka/guide.md".to_owned()].map(|path| (path.clone(), world.hash(&path)));
+    let answer = weft_knowledge::NewAnswer {
+        intent: weft_knowledge::Intent::Explain,
+        subject: None,
+        question: "How are they fed?".to_owned(),
+        answer: "With marzipanolith.".to_owned(),
+        sources: read.to_vec(),
+        confidence: 0.9,
+    };
+    knowledge.keep_answer(&answer, NOW).unwrap().unwrap();
+    for word in ["zanzibarquokka", "marzipanolith"] {
+        assert!(!files_with(&world.kept(), word).is_empty(), "{word}");
+    }
+    std::fs::remove_dir_all(world.folder.path().join("quokka")).unwrap();
+    std::fs::remove_file(world.folder.path().join("src/quokka.rs")).unwrap();
+    assert_eq!(crate::world::index(&mut knowledge).removed, 2);
+    let check = |what: &str| {
+        for word in ["zanzibarquokka", "marzipanolith", "quokka"] {
+            assert_eq!(files_with(&world.kept(), word), Vec::<String>::new(), "{word} {what}");
+        }
+    };
+    check("while it is open");
+    drop(knowledge);
+    check("afterwards");
+    // A watcher's run leaves it to the next whole one.
+    world.write("src/quokka.rs", "/// The zanzibarquokka.\npub fn zanzibarquokka_open() {}\n");
+    let (mut knowledge, _) = world.index();
+    let path = world.folder.path().canonicalize().unwrap().join("src/quokka.rs");
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(crate::world::update(&mut knowledge, &[path]).removed, 1);
+    crate::world::index(&mut knowledge);
+    check("after a watcher");
+    assert_eq!(hits(&knowledge, "handle_7").first().map(String::as_str), Some("src/m7.rs:1"));
+    assert!(knowledge.status().unwrap().up_to_date);
+}
+
 #[test]
 fn a_list_of_files_that_a_power_cut_emptied_costs_nothing() {
     let world = world();

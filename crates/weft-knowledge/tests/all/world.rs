@@ -28,6 +28,12 @@ impl World {
         std::fs::write(path, text).unwrap();
     }
 
+    /// The hash of a file as it is.
+    pub fn hash(&self, path: &str) -> Vec<u8> {
+        let bytes = std::fs::read(self.folder.path().join(path)).unwrap();
+        ring::digest::digest(&ring::digest::SHA256, &bytes).as_ref().to_vec()
+    }
+
     pub fn open(&self) -> Knowledge {
         Knowledge::open(&self.places(), self.folder.path()).unwrap()
     }

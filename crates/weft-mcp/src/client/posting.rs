@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage};
@@ -55,9 +55,10 @@ pub(super) async fn post(
     if let Some(session) = &post.session {
         request = request.header(SESSION, &**session);
     }
+    let has_own_header = post.headers.contains_key(&AUTHORIZATION);
     let response = request.json(&post.message).send().await?;
     let (status, headers) = (response.status(), response.headers().clone());
-    if let Some(refused) = wants_a_sign_in(status, &headers)? {
+    if let Some(refused) = wants_a_sign_in(status, &headers, has_own_header)? {
         return Err(refused);
     }
     if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
@@ -102,9 +103,13 @@ fn unexpected(reason: String) -> Failed {
     StreamableHttpError::UnexpectedServerResponse(Cow::Owned(reason))
 }
 
-/// A challenge, which says where and for what to sign in.
-fn wants_a_sign_in(status: StatusCode, headers: &HeaderMap) -> Result<Option<Failed>, Failed> {
-    let Some(challenge) = headers.get(WWW_AUTHENTICATE) else { return Ok(None) };
+/// A challenge, which says where and for what to sign in. Some leave it out; but where they refuse a header
+/// that the person gave them, a sign-in would change nothing.
+fn wants_a_sign_in(status: StatusCode, headers: &HeaderMap, has_own_header: bool) -> Result<Option<Failed>, Failed> {
+    let Some(challenge) = headers.get(WWW_AUTHENTICATE) else {
+        let wants = status == StatusCode::UNAUTHORIZED && !has_own_header;
+        return Ok(wants.then(|| StreamableHttpError::AuthRequired(AuthRequiredError::new(String::new()))));
+    };
     let challenge = || {
         let words = challenge.to_str().map(str::to_owned);
         words.map_err(|_| unexpected("it wants a sign-in in words that cannot be read".to_owned()))

@@ -14,4 +14,5 @@ mod hostile;
 mod hostile_http;
 mod live;
 mod peers;
+mod renewed_sign_in;
 mod world;

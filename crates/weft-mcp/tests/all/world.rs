@@ -23,6 +23,7 @@ pub struct World {
     pub asked: Arc<Mutex<Vec<Question>>>,
     pub live: Arc<Mutex<String>>,
     pub cancel: CancellationToken,
+    pub tokens: Arc<Pocket>,
 }
 
 /// Answers every question that must be answered with the same words, and every conversation with an echo.
@@ -96,6 +97,7 @@ impl World {
     pub fn new(table: SourceTable, limits: Limits, says: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let config = table.resolve("it", Origin::User).unwrap();
+        let tokens = Arc::<Pocket>::default();
         let around = Surroundings {
             limits,
             env: Arc::new(|name| std::env::var(name).ok()),
@@ -104,14 +106,14 @@ impl World {
             redaction: Redaction::default(),
             cache: None,
             trust: Trust::open(folder.path()),
-            tokens: Some(Arc::new(Pocket::default())),
+            tokens: Some(Arc::clone(&tokens) as Arc<dyn Tokens>),
             fencing: None,
             client_metadata_url: None,
         };
         let sources = Arc::new(Sources::new(vec![config], folder.path(), around));
         let asked = Arc::<Mutex<Vec<Question>>>::default();
         sources.set_host(Arc::new(Parrot { asked: Arc::clone(&asked), says: says.map(str::to_owned) }));
-        Self { folder, sources, asked, live: Arc::default(), cancel: CancellationToken::new() }
+        Self { folder, sources, asked, live: Arc::default(), cancel: CancellationToken::new(), tokens }
     }
 
     pub fn path(&self) -> &Path {

@@ -6,7 +6,8 @@ use std::fs::File;
 use std::io::{Cursor, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use ttf_parser::{Face, cmap, os2};
+use subsetter::GlyphRemapper;
+use ttf_parser::{Face, Permissions, cmap, os2};
 
 /// `apps/research/fonts/LICENSE.txt` says what they are made from.
 const SHIPPED: &[u8] = include_bytes!("../../../../apps/research/fonts/fonts.zip");
@@ -33,11 +34,14 @@ pub fn folders() -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = fixed.iter().map(PathBuf::from).collect();
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-    folders.extend(data.map(|data| data.join("fonts")));
+    let shared = std::env::var_os("XDG_DATA_DIRS").unwrap_or_default();
+    folders.extend(data.into_iter().chain(std::env::split_paths(&shared)).map(|data| data.join("fonts")));
     folders.extend(
         home.iter().flat_map(|home| [".local/share/fonts", ".fonts", "Library/Fonts"].map(|end| home.join(end))),
     );
     folders.extend(std::env::var_os("WINDIR").map(|windows| PathBuf::from(windows).join("Fonts")));
+    // An empty name among them would be the folder that Weft was started in.
+    folders.retain(|folder| folder.is_absolute());
     folders
 }
 
@@ -58,6 +62,9 @@ pub fn found(folders: &[PathBuf], wanted: &mut BTreeSet<char>) -> Vec<Vec<u8>> {
         let Offer { path, letters, .. } = offers.swap_remove(best);
         let Ok(bytes) = std::fs::read(&path) else { continue };
         let drawn = drawn(&bytes, &letters);
+        if !can_be_embedded(&bytes, &drawn) {
+            continue;
+        }
         if drawn.iter().any(|letter| wanted.remove(letter)) {
             wanted.retain(|letter| !drawn.contains(letter));
             fonts.push(bytes);
@@ -108,7 +115,8 @@ fn offer(path: &Path, wanted: &BTreeSet<char>) -> Option<Offer> {
 /// How far it is from upright and of ordinary weight; none where its maker does not let it be embedded.
 fn os2_of(bytes: &[u8]) -> Option<u32> {
     let about = os2::Table::parse(bytes)?;
-    let allowed = about.is_outline_embedding_allowed() && about.is_subsetting_allowed();
+    let restricted = matches!(about.permissions(), None | Some(Permissions::Restricted));
+    let allowed = !restricted && about.is_outline_embedding_allowed() && about.is_subsetting_allowed();
     let slanted = if about.style() == os2::Style::Normal { 0 } else { 1000 };
     allowed.then(|| slanted + u32::from(about.weight().to_number().abs_diff(400)))
 }
@@ -145,4 +153,11 @@ fn drawn(bytes: &[u8], letters: &BTreeSet<char>) -> BTreeSet<char> {
         glyph.is_some_and(|glyph| letter.is_whitespace() || face.glyph_bounding_box(glyph).is_some())
     };
     letters.iter().copied().filter(outlined).collect()
+}
+
+/// Whether a part of it can be made with these letters: a damaged font must not cost the whole document.
+fn can_be_embedded(bytes: &[u8], letters: &BTreeSet<char>) -> bool {
+    let Ok(face) = Face::parse(bytes, 0) else { return false };
+    let glyphs: Vec<u16> = letters.iter().filter_map(|letter| face.glyph_index(*letter)).map(|glyph| glyph.0).collect();
+    subsetter::subset(bytes, 0, &GlyphRemapper::new_from_glyphs(&glyphs)).is_ok()
 }

@@ -15,7 +15,7 @@ impl Joined {
     pub fn new() -> Self {
         let mut forms: HashMap<String, Vec<char>> = HashMap::new();
         for form in ('\u{fb50}'..='\u{fbb1}')
-            .chain('\u{fbd3}'..='\u{fbe9}')
+            .chain('\u{fbd3}'..='\u{fbe7}')
             .chain('\u{fbfc}'..='\u{fbff}')
             .chain('\u{fe80}'..='\u{fefc}')
         {
@@ -47,9 +47,10 @@ impl Joined {
             let next = bare.get(place + 1).filter(|(next, _)| *next == at + 1).map(|(_, next)| *next);
             let both = next.map_or(&[][..], |next| self.of(&[letter, next]));
             let (forms, length) = if both.is_empty() { (self.of(&[letter]), 1) } else { (both, 2) };
-            let after = bare.get(place + length).map_or(&[][..], |(_, after)| self.of(&[*after]));
+            let after = bare.get(place + length).map(|(_, after)| *after);
             // A letter with four forms joins on both sides, one with two only to the one before.
-            let joins_after = forms.len() >= 4 && after.len() >= 2;
+            let joins = |letter: char, least: usize| is_stroke(letter) || self.of(&[letter]).len() >= least;
+            let joins_after = (forms.len() >= 4 || is_stroke(letter)) && after.is_some_and(|after| joins(after, 2));
             let form = forms.get(usize::from(joins_before) + 2 * usize::from(joins_after)).copied();
             if let Some(choice) = chosen.get_mut(at) {
                 *choice = (form, length == 2);
@@ -59,6 +60,11 @@ impl Joined {
         }
         chosen
     }
+}
+
+/// The stroke that lengthens a word, and the joiner that is not seen: letters join to both on both sides.
+fn is_stroke(letter: char) -> bool {
+    matches!(letter, '\u{640}' | '\u{200d}')
 }
 
 #[cfg(test)]
@@ -87,6 +93,10 @@ mod tests {
             ("لا", "ﻻ"),
             ("گچ پا", "ﮔﭻ ﭘﺎ"),
             ("بَب", "ﺑَﺐ"),
+            ("على", "ﻋﻠﻰ"),
+            ("كبــير", "ﻛﺒــﻴﺮ"),
+            ("می\u{200c}خ", "ﻣﯽ\u{200c}ﺥ"),
+            ("ب\u{200d}", "ﺑ\u{200d}"),
             ("שלום 12", "שלום 12"),
         ] {
             assert_eq!(drawn(text), expected, "{text}");

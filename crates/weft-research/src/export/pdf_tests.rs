@@ -86,6 +86,36 @@ fn what_the_shipped_fonts_lack_is_drawn_with_fonts_of_the_machine() {
 }
 
 #[test]
+fn a_font_whose_maker_lets_nobody_embed_it_is_not_taken() {
+    let folder = folder_of_fonts();
+    let path = folder.path().join("deep/fonts/Arabic.TTF");
+    let mut font = std::fs::read(&path).unwrap();
+    let entry = font.windows(4).position(|tag| tag == b"OS/2").unwrap();
+    let table = u32::from_be_bytes(font[entry + 8..entry + 12].try_into().unwrap()) as usize;
+    font[table + 8..table + 10].copy_from_slice(&2_u16.to_be_bytes());
+    std::fs::write(&path, font).unwrap();
+    let mut wanted = BTreeSet::from(['س']);
+    assert!(fonts::found(&[folder.path().to_owned()], &mut wanted).is_empty() && !wanted.is_empty());
+}
+
+#[test]
+fn what_keeps_letters_apart_is_not_drawn_and_is_kept() {
+    let folder = folder_of_fonts();
+    let mut files = fonts::shipped().unwrap();
+    let mut wanted: BTreeSet<char> = "لم".chars().chain(Joined::new().all("لم")).collect();
+    files.extend(fonts::found(&[folder.path().to_owned()], &mut wanted));
+    let fonts = Fonts::new(&files);
+    let glyphs = |text: &str| -> Vec<Glyph> {
+        let set = fonts.set(&[Piece { face: Face::Regular, text: text.to_owned() }]);
+        lines(&set, BODY, WIDTH).into_iter().flat_map(|line| line.runs).flat_map(|run| run.glyphs).collect()
+    };
+    let apart = glyphs("ل\u{200c}م");
+    assert_eq!(apart.iter().map(|glyph| glyph.text.as_str()).collect::<Vec<_>>(), ["م", "ل\u{200c}"]);
+    let alone: Vec<u16> = glyphs("ل م").iter().filter(|glyph| glyph.text != " ").map(|glyph| glyph.id).collect();
+    assert_eq!(apart.iter().map(|glyph| glyph.id).collect::<Vec<_>>(), alone);
+}
+
+#[test]
 fn arabic_letters_are_joined_and_stay_what_they_are() {
     let folder = folder_of_fonts();
     let mut files = fonts::shipped().unwrap();

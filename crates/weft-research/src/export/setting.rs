@@ -50,7 +50,7 @@ impl Run {
 
     /// From the right, but for signs, which are drawn over the letter that they follow.
     fn turn(&mut self) {
-        let is_sign = |glyph: &Glyph| glyph.text.chars().all(is_combining_mark);
+        let is_sign = |glyph: &Glyph| glyph.text.chars().next().is_some_and(is_combining_mark);
         let groups: Vec<&[Glyph]> = self.glyphs.chunk_by(|_, next| is_sign(next)).collect();
         self.glyphs = groups.into_iter().rev().flatten().cloned().collect();
     }
@@ -129,8 +129,14 @@ impl<'a> Fonts<'a> {
         let mut words: Vec<Word> = Vec::new();
         let mut last: Option<(char, usize)> = None;
         let letters: Vec<((usize, char), Face)> = text.char_indices().zip(faces).collect();
-        let letters = letters.into_iter().filter(|((_, letter), _)| !is_unseen(*letter));
+        let letters = letters.into_iter().filter(|((_, letter), _)| !is_unseen(*letter) || is_joiner(*letter));
         for ((at, letter), face) in letters {
+            if is_joiner(letter) {
+                // Not drawn, but read, and it decides on the form of its neighbours.
+                let before = words.last_mut().and_then(|word| word.runs.last_mut()?.glyphs.last_mut());
+                before.into_iter().for_each(|glyph| glyph.text.push(letter));
+                continue;
+            }
             let level = order.levels.get(at).copied().unwrap_or(Level::ltr());
             let font = self.choose(face, letter, last.map(|(_, font)| font));
             if last.is_none_or(|(last, _)| may_part(last, letter)) {
@@ -160,15 +166,16 @@ impl<'a> Fonts<'a> {
 
     /// Letters in the forms that they take beside each other, as far as the font has these.
     fn join(&self, run: &mut Run) {
-        let letters: Vec<char> = run.glyphs.iter().filter_map(|glyph| glyph.text.chars().next()).collect();
+        let letters: Vec<char> = run.glyphs.iter().flat_map(|glyph| glyph.text.chars()).collect();
         let mut formed = Vec::new();
         let mut forms = self.joined.forms(&letters).into_iter();
         let mut glyphs = std::mem::take(&mut run.glyphs).into_iter();
         while let (Some(glyph), Some((form, takes_next))) = (glyphs.next(), forms.next()) {
+            forms.by_ref().take(glyph.text.chars().count() - 1).for_each(drop);
             match form.filter(|form| self.has(run.font, *form)) {
                 Some(form) if takes_next => {
                     let next = glyphs.next().map(|next| next.text).unwrap_or_default();
-                    forms.next();
+                    forms.by_ref().take(next.chars().count()).for_each(drop);
                     formed.push(self.glyph(run.font, form, glyph.text + &next));
                 }
                 Some(form) => formed.push(self.glyph(run.font, form, glyph.text)),
@@ -191,6 +198,11 @@ impl<'a> Fonts<'a> {
 fn is_unseen(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
         | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Keeps letters apart that would join, or has them join.
+fn is_joiner(letter: char) -> bool {
+    matches!(letter, '\u{200c}' | '\u{200d}')
 }
 
 /// Whether a line may end between two letters: at spaces, and around the wide letters that are written without.

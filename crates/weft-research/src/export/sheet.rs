@@ -122,6 +122,7 @@ impl<'a> Sheet<'a> {
         let (catalogue, tree, about) = (new(), new(), new());
         let fonts: Vec<Ref> = self.used.iter().map(|_| new()).collect();
         let mut pdf = Pdf::new();
+        pdf.set_version(1, 4);
         pdf.catalog(catalogue).pages(tree).viewer_preferences().display_doc_title(true);
         pdf.document_info(about).title(TextStr(title)).producer(TextStr("Weft"));
         let places: Vec<(Ref, Ref)> = self.pages.iter().map(|_| (new(), new())).collect();
@@ -198,6 +199,19 @@ impl Used {
     }
 }
 
+/// Six letters that tell parts of a font from each other, as readers that put files together expect.
+fn tag(used: &Used) -> String {
+    let bytes = used.texts.values().flat_map(|text| text.bytes());
+    let mut number =
+        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let mut letter = || {
+        let letter = char::from(b'A' + u8::try_from(number % 26).unwrap_or(0));
+        number /= 26;
+        letter
+    };
+    (0..6).map(|_| letter()).collect()
+}
+
 /// A font with the glyphs that were used and no other.
 fn embed(
     pdf: &mut Pdf,
@@ -212,7 +226,7 @@ fn embed(
     let part =
         subsetter::subset(data, 0, &used.glyphs).map_err(|error| format!("a font cannot be embedded: {error}"))?;
     let unit = 1000.0 / f32::from(face.units_per_em());
-    let named = format!("{}+Weft{font}", "WEFTAA");
+    let named = format!("{}+Weft{font}", tag(used));
     let name = Name(named.as_bytes());
     let outlines = RawFace::parse(&part, 0).ok().and_then(|raw| raw.table(Tag::from_bytes(b"CFF ")));
     let (descendant, descriptor, texts, file) = (new(), new(), new(), new());

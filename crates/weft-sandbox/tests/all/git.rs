@@ -1,5 +1,23 @@
 //! What git reads as settings or runs can be in many places, and a command that could change one of them
 //! would run whatever it likes when the person uses git next. Each attack works without a sandbox.
+//!
+//! Each defence was taken out by hand, one at a time, to see which test notices:
+//!
+//! | taken out | noticed by |
+//! |---|---|
+//! | what settings include | `whatever_is_included_is_found` |
+//! | `config.worktree`; submodules as git has them down | `submodules_are_found_by_what_git_wrote_down` |
+//! | the person's own `core.hooksPath`; dotfiles linked from home | `what_git_heeds_is_held…` |
+//! | links laid over themselves; links on the way | `what_git_heeds_is_held…` |
+//! | repositories without files; a `.git` file followed; hooks in the workspace itself | `what_git_heeds_is_held…` |
+//! | a worktree's submodules | `a_linked_worktrees_submodules…` |
+//! | what was known before | `what_was_known_stays_known` |
+//! | settings that are too long refused | `whatever_is_included_is_found` |
+//! | a look that is cut short refused | `a_look_for_repositories_that_is_cut_short…` |
+//! | a folder that was shut | `the_folder_that_is_shut_is_named…` |
+//!
+//! That no pipe or device is read in the place of a file is asked twice, before and after it is opened, so
+//! taking one of them out is not noticed.
 
 use std::rc::Rc;
 
@@ -49,7 +67,7 @@ const NINE: &str = "for i in 1 2 3 4 5 6 7 8 9; do git init -q r$i; done && git 
 const WORKTREES: &str = "git commit -qm one --allow-empty && git worktree add -q .worktrees/one && \
                          git worktree add -q a/b/c/two";
 
-const ATTACKS: [Attack; 41] = [
+const ATTACKS: [Attack; 45] = [
     attack(
         "hooks that a worktree's settings name",
         "git config extensions.worktreeConfig true && git config --worktree core.hooksPath .husky && mkdir .husky",
@@ -139,6 +157,30 @@ const ATTACKS: [Attack; 41] = [
         EMBEDDED,
         "rm .gitmodules",
         "echo x > a/deep/er/own/.git/hooks/pre-commit",
+    ),
+    attack(
+        "hooks by settings of a git folder elsewhere",
+        "rm -rf .git && git init -q --separate-git-dir ../store . && git config core.hooksPath .husky && mkdir .husky",
+        "",
+        "echo x > .husky/pre-commit",
+    ),
+    attack(
+        "hooks of the ninth repository inside",
+        "for i in 1 2 3 4 5 6 7 8 9; do git init -q r$i && git -C r$i config core.hooksPath .husky && mkdir r$i/.husky; done",
+        "",
+        "echo x > r9/.husky/pre-commit",
+    ),
+    attack(
+        "a worktree that lies deep",
+        "git commit -qm one --allow-empty && git worktree add -q .worktrees/a/b -b b",
+        "",
+        "echo gitdir: ../../../evil > .worktrees/a/b/.git",
+    ),
+    attack(
+        "settings of a repository without files",
+        "git init -q --bare data/r.git",
+        "",
+        "git -C data/r.git config core.fsmonitor x",
     ),
     attack(
         "a submodule of a repository inside",
@@ -296,6 +338,49 @@ fn git_still_works_with_all_that() {
              git status --porcelain -uno && git log --format=%s"
         );
         assert_eq!(world.run(layers, &line), (Some(0), "one\n".to_owned()), "{name}");
+    }
+}
+
+/// What stands in for what is absent must not keep git from its work with worktrees that lie inside.
+#[test]
+fn a_worktree_inside_can_be_removed_meanwhile() {
+    let Some(layers) = world::full() else { return };
+    let prepared_by = "git commit -qm one --allow-empty && git worktree add -q trees/w -b w";
+    let world = prepared(&Rc::new(Ground::own()), &attack("a worktree inside", prepared_by, "", ""));
+    let line = "touch ready; until test -e go; do sleep 0.02; done";
+    let mut command = world.sandboxed(&world.order(layers), line).spawn().unwrap();
+    while !world.workspace.join("ready").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let removed = world.plain("git worktree remove trees/w");
+    std::fs::write(world.workspace.join("go"), "").unwrap();
+    assert!(command.wait().unwrap().success());
+    assert_eq!(removed.0, Some(0), "{}", removed.1);
+}
+
+/// The settings are those of the whole.
+#[test]
+fn a_part_of_a_repository_is_held_by_the_settings_around_it() {
+    let Some(layers) = world::full() else { return };
+    let prepared_by = "git config core.hooksPath front/.husky && git config include.path ../front/team.cfg && \
+                       mkdir -p front/.husky && touch front/team.cfg";
+    for line in ["echo x > .husky/pre-commit", "echo x >> team.cfg"] {
+        let mut world = prepared(&Rc::new(Ground::own()), &attack("a part", prepared_by, "", ""));
+        world.workspace = world.path("ws/front");
+        let (_, output) = world.run(layers, &judged(line));
+        assert!(output.contains("REFUSED"), "{line}: {output}");
+        assert!(world.plain(&judged(line)).1.contains("GOT THROUGH"));
+    }
+}
+
+/// A command can make a file that leads to the workspace; nothing is shut for it.
+#[test]
+fn a_git_file_that_leads_to_the_workspace_shuts_nothing() {
+    let Some(layers) = world::full() else { return };
+    let world = World::new();
+    for target in ["..", "../.."] {
+        world.plain(&format!("mkdir -p x && echo 'gitdir: {target}' > x/.git"));
+        assert_eq!(world.run(layers, "echo y > made && cat made"), (Some(0), "y\n".to_owned()), "{target}");
     }
 }
 

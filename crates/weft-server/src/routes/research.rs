@@ -56,7 +56,7 @@ pub async fn corpora(State(desk): State<SharedDesk>) -> Answer<Json<CorpusList>>
         for name in desk.corpora.names() {
             let corpus = desk.corpora.get(&name).map_err(problem)?;
             let folders = corpus.folders.iter().map(|folder| FolderView {
-                path: folder.path.display().to_string(),
+                path: folder.place(),
                 tier: json!(folder.tier).as_str().unwrap_or_default().to_owned(),
                 cite: folder.cite.clone(),
             });
@@ -365,7 +365,8 @@ pub(super) fn problem(error: CorpusError) -> Problem {
         | CorpusError::Several(_)
         | CorpusError::Sample(_)
         | CorpusError::Exists(_)
-        | CorpusError::NoFolder(_)
+        | CorpusError::NoPath(_)
+        | CorpusError::NotRead { .. }
         | CorpusError::Empty(_) => Problem::bad(format!("{error}.")),
         CorpusError::File { .. } | CorpusError::Knowledge(_) | CorpusError::Model(_) => {
             Problem::failed(format!("{error}."))

@@ -16,7 +16,7 @@ fn corpus(world: &World, name: &str, files: &[(&str, &[u8])]) {
     for (file, bytes) in files {
         std::fs::write(path.join(file), bytes).unwrap();
     }
-    let folders = vec![Folder { path, tier: Tier::Primary, cite: "R".to_owned() }];
+    let folders = vec![Folder::at(path, Tier::Primary, "R")];
     let corpora = Corpora::within(world.home.path(), Arc::new(|| 1_900_000_000_000));
     corpora.add(Corpus { name: name.to_owned(), title: String::new(), folders }, &mut |_| {}).unwrap();
 }

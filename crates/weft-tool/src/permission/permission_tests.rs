@@ -355,6 +355,10 @@ fn files() {
         assert_eq!(world.judge(Mode::Auto, write(path)), "no", "{path}");
         assert_eq!(world.judge(Mode::Ask, read(path)), "ask", "{path}");
     }
+    // What a person is shown must be what is written.
+    for path in ["x\n@@ -1 +1 @@", "x\r", "fdp.\u{202e}txt.sh", "a\u{2028}b"] {
+        assert_eq!(world.judge(Mode::Ask, write(path)), "no", "{path:?}");
+    }
     assert_eq!(world.judge(Mode::Ask, write("src/x")), "ask");
     assert_eq!(world.judge(Mode::Auto, write("src/x")), "yes");
     assert_eq!(world.judge(Mode::Safe, write("src/x")), "no");

@@ -544,6 +544,11 @@ async fn what_git_heeds_elsewhere_is_asked_for() {
     let text = world.fails("write", json!({"path": "innocent.txt", "content": "x"})).await;
     assert!(text.contains("Say that path itself"), "{text}");
     world.ok("write", json!({"path": "absent.cfg", "content": "x"})).await;
+    // Also where the workspace was named by a link.
+    let alias = world.root.join("alias");
+    symlink(&world.workspace, &alias).unwrap();
+    world.workspace = alias;
+    world.ok("write", json!({"path": "sub/.husky/pre-push", "content": "x"})).await;
 }
 
 /// However the person came to the folder, what they approved is done.

@@ -387,12 +387,9 @@ pub async fn corpus(command: CorpusCommand) -> anyhow::Result<Exit> {
             out::tell(&note(text, &look));
         }
         CorpusCommand::Add { name, paths, guide, cite, guide_cite } => {
-            let folder = |tier, cite: &str| {
-                let cite = cite.to_owned();
-                move |path| Folder { path, tier, cite: cite.clone() }
-            };
-            let folders = paths.into_iter().map(folder(Tier::Primary, &cite));
-            let folders = folders.chain(guide.into_iter().map(folder(Tier::Guide, &guide_cite))).collect();
+            let texts = paths.into_iter().map(|path| Folder::at(path, Tier::Primary, &cite));
+            let guides = guide.into_iter().map(|path| Folder::at(path, Tier::Guide, &guide_cite));
+            let folders = texts.chain(guides).collect();
             let new = Corpus { name: name.clone(), title: String::new(), folders };
             let reports = corpora.add(new, &mut |_| {}).map_err(|error| UsageError(error.to_string()))?;
             told(&reports);
@@ -404,8 +401,7 @@ pub async fn corpus(command: CorpusCommand) -> anyhow::Result<Exit> {
                 if json {
                     out::json_line(&corpus);
                 } else {
-                    let places: Vec<String> =
-                        corpus.folders.iter().map(|folder| folder.path.display().to_string()).collect();
+                    let places: Vec<String> = corpus.folders.iter().map(Folder::place).collect();
                     out::stdout(&format!("{name}  {}\n", places.join(", ")));
                 }
             }
@@ -429,8 +425,9 @@ fn told(reports: &[weft_knowledge::Report]) {
         let text =
             format!("{} read in {:.1} s.", counted(report.changed as u64, "document", "documents"), report.seconds);
         out::tell(&note(&text, &out::look_stderr()));
-        for (path, reason) in &report.passed {
-            out::tell(&note(&format!("{path} {reason}"), &out::look_stderr()));
+        let passed = report.passed.iter().map(|(path, reason)| format!("{path} {reason}"));
+        for text in passed.chain(report.trouble.iter().cloned()) {
+            out::tell(&note(&text, &out::look_stderr()));
         }
     }
 }

@@ -20,6 +20,25 @@
 //! | a project's sources need a yes | `nothing_of_a_projects_source_is_started_before_it_is_allowed` |
 //! | refusals in the audit log | `commands_are_read_as_the_shell_reads_them` |
 //!
+//! And in the tests of `weft-tool`:
+//!
+//! | taken out | noticed by |
+//! |---|---|
+//! | file tools ask about what git heeds elsewhere | `what_git_heeds_elsewhere_is_asked_for` |
+//! | a yes to a link is none to where it leads | `what_git_heeds_elsewhere_is_asked_for` |
+//! | what runners run is read, and asked for | `runners_are_told_what_to_run`, `a_runner_hides_no_command_from_a_rule` |
+//! | git shows nothing that a rule hides | `git_copies_nothing_unasked…`, `git_shows_nothing…` |
+//! | repositories in every writable folder; what was known | `repositories_are_looked_for_wherever_commands_write…` |
+//! | a `.git` file must lead back | `a_repository_does_not_lead_to_another` |
+//! | late plans are not kept | `a_plan_that_is_ready_after_its_turn_is_not_kept_for_the_next` |
+//! | the command that was agreed to | `another_line_than_was_approved_is_not_run` |
+//! | no secret in a question | `what_looks_like_a_secret_goes_if_a_person_says_so…` |
+//! | no unseen letters in names | `files` of the permissions |
+//! | a patch names files | `what_is_no_patch_says_why` |
+//!
+//! A plan made ahead that is used though it is old, or though files have changed since, is not noticed: what it
+//! holds is looked at again as each command starts.
+//!
 //! That a command leaves the sandbox only with a yes is held twice, by the judgement and by the tool, so
 //! taking one of them out is not noticed.
 

@@ -64,7 +64,7 @@ fn documents_that_were_edited_are_read_again_before_they_are_asked() {
     assert!(!ran.stdout.contains("blue"), "{ran:?}");
     assert!(!research(&world, &asked).expect(0).stderr.contains("read."), "nothing has changed");
     std::fs::rename(&papers, world.folder.path().join("moved")).unwrap();
-    research(&world, &asked).expect(2).says("is no folder");
+    research(&world, &asked).expect(2).says("here is no file or folder");
 }
 
 #[test]
@@ -174,6 +174,57 @@ fn a_corpus_of_ones_own_is_read_and_asked() {
     world.weft(&["research", "export", "-o", "x.odt"]).expect(2).says("choose .md, .html, .docx or .pdf");
     world.weft(&["corpus", "remove", "harbour"]).expect(2).says("stays");
     world.weft(&["corpus", "remove", "rules"]).expect(0);
+}
+
+#[test]
+fn a_corpus_can_be_made_of_single_documents_too() {
+    let world = offline();
+    let place = world.folder.path();
+    let rule = |number: u32, words: &str| format!("# Part {number}\n\n{number}.1 {words}\n");
+    for folder in ["house", "more", "far"] {
+        std::fs::create_dir(place.join(folder)).unwrap();
+    }
+    std::fs::write(place.join("house/bikes.md"), rule(1, "Bicycles shall be locked to the blue rack.")).unwrap();
+    std::fs::write(place.join("house/secret.md"), rule(9, "Nobody named this zeppelin document.")).unwrap();
+    std::fs::write(place.join("far/dogs.txt"), "2.1 A dog shall wear a lead.\n").unwrap();
+    std::fs::write(place.join("far/cats.html"), "<h1>Part 3</h1><p>3.1 Cats shall stay outside.</p>").unwrap();
+    let (pdf, docx) = (rule(4, "Parrots shall be silent at night."), rule(5, "Snakes shall be registered."));
+    std::fs::write(place.join("far/birds.pdf"), weft_research::export::pdf("P", &pdf).unwrap().bytes).unwrap();
+    std::fs::write(place.join("far/snakes.docx"), weft_research::export::docx(&docx).unwrap()).unwrap();
+    std::fs::write(place.join("more/fish.md"), rule(6, "Fish shall live in the pond.")).unwrap();
+    std::fs::write(place.join("house/guide.md"), "# Guide\n\nA blue rack stands behind the house, see 1.1.\n").unwrap();
+    std::fs::write(place.join("far/picture.png"), b"\x89PNG\r\n\x1a\n\0\0\0\0").unwrap();
+
+    world.weft(&["corpus", "add", "pets", "far/picture.png", "house/bikes.md"]).expect(2).says("picture.png");
+    world
+        .weft(&["corpus", "add", "pets", "house/none.md"])
+        .expect(2)
+        .says("There is no file or folder `house/none.md`");
+    let files =
+        ["house/bikes.md", "far/dogs.txt", "far/cats.html", "far/birds.pdf", "far/snakes.docx", "more", "more/fish.md"];
+    let mut command = vec!["corpus", "add", "pets", "--cite", "P", "--guide", "house/guide.md", "--guide-cite", "G"];
+    command.extend(files);
+    // Of a folder that was given too, a document is not taken twice.
+    world.weft(&command).expect(0).says("pets: 7 documents, 8 paragraphs");
+    let listed = world.weft(&["corpus", "list"]).expect(0);
+    assert!(listed.stdout.contains("house/bikes.md") && !listed.stdout.contains("secret"), "{}", listed.stdout);
+    let ask = |question: &str| research(&world, &["--corpus", "pets", question]);
+    ask("where shall bicycles be locked?").expect(0).says("(P 1.1)");
+    ask("what shall a dog wear?").expect(0).says("(P 2.1)");
+    ask("what shall parrots do at night?").expect(0).says("(P 4.1)");
+    ask("what does the zeppelin document say?").expect(1).lacks("Nobody named");
+
+    // What is written, and what goes, is seen before the next question; what was not named stays out.
+    std::fs::write(place.join("house/bikes.md"), rule(1, "Bicycles shall be locked to the green fence.")).unwrap();
+    std::fs::remove_file(place.join("far/dogs.txt")).unwrap();
+    std::fs::write(place.join("far/dogs2.txt"), "7.1 A dog shall wear a crown.\n").unwrap();
+    ask("where shall bicycles be locked?").expect(0).says("green fence");
+    ask("what shall a dog wear?").lacks("(P 2.1)").lacks("crown");
+    world
+        .weft(&["corpus", "rebuild", "pets"])
+        .expect(0)
+        .says("dogs.txt: it is not there any more")
+        .says("6 documents, 7 paragraphs");
 }
 
 /// One step, after which texts are compared by meaning; folders keep the model that they have.

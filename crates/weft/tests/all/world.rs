@@ -40,6 +40,11 @@ impl Ran {
         assert!(all.contains(text), "no {text:?} in {self:#?}");
         self
     }
+
+    pub fn lacks(&self, text: &str) -> &Self {
+        assert!(!self.stdout.contains(text), "{text:?} in {self:#?}");
+        self
+    }
 }
 
 impl World {

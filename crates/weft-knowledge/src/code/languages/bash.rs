@@ -10,9 +10,10 @@ pub(crate) static BASH: Grammar = Grammar {
         ("function_definition", Role::Symbol { kind: Kind::Function, name: Name::Field("name") }),
         ("variable_assignment", Role::Outer { kind: Kind::Variable, name: Name::Field("name") }),
         ("command", Role::Call { callee: "name", receiver: None }),
+        ("variable_name", Role::Capital),
     ],
     above: &["#"],
-    tests: Tests::None,
+    tests: Tests::Prefix(&["test_"]),
     import_calls: &["source", "."],
     docstrings: false,
 };

@@ -16,6 +16,8 @@ pub(crate) static GO: Grammar = Grammar {
         ("var_spec", Role::Outer { kind: Kind::Variable, name: Name::Field("name") }),
         ("call_expression", Role::Call { callee: "function", receiver: None }),
         ("import_spec", Role::Import(Style::Path)),
+        ("field_declaration", Role::Heritage),
+        ("type_elem", Role::Heritage),
         ("type_identifier", Role::Reference),
     ],
     above: &["//"],

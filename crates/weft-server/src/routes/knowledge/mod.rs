@@ -46,6 +46,7 @@ impl From<KnowledgeError> for Problem {
             | KnowledgeError::NoLanguage(_) => Self::bad(message),
             KnowledgeError::Store(error) => error.into(),
             KnowledgeError::Newer { .. }
+            | KnowledgeError::Full
             | KnowledgeError::GaveUp
             | KnowledgeError::Io { .. }
             | KnowledgeError::Text(_)

@@ -138,6 +138,8 @@ fn neutral(key: &str) -> Option<&'static str> {
         | ("remote", "vcs")
         | ("commit" | "tag" | "push", "gpgsign") => Some("false"),
         ("core", "sshcommand") => Some("ssh"),
+        // Newer git knows hooks by settings too, which no folder for hooks turns off.
+        ("hook", "command") => Some("true"),
         _ => None,
     }
 }

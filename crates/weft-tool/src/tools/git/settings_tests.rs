@@ -21,6 +21,7 @@ fn a_repository_names_no_programs() {
         ("worktree", "core.sshcommand\nevil"),
         ("local", "credential.https://x.example.helper\n!evil"),
         ("local", "merge.mine.driver\nevil"),
+        ("local", "hook.check.command\nevil"),
         ("local", "user.name\nMe"),
         ("global", "core.editor\nvim"),
     ]);
@@ -30,6 +31,7 @@ fn a_repository_names_no_programs() {
     assert_eq!(last(&found, "core.sshcommand"), Some("ssh"));
     assert_eq!(last(&found, "credential.https://x.example.helper"), Some(""));
     assert_eq!(last(&found, "merge.mine.driver"), Some("false"));
+    assert_eq!(last(&found, "hook.check.command"), Some("true"));
     assert_eq!(last(&found, "user.name"), None);
     assert_eq!(last(&found, "core.editor"), None);
     assert!(found.leads_astray.is_none() && !found.signs);
