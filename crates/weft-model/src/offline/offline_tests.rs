@@ -544,6 +544,16 @@ fn what_was_not_done_is_told_by_how_it_stops() {
 }
 
 #[test]
+fn examples_in_a_text_have_no_headings() {
+    let lines = ["# One", "```sh", "# a comment", "~~~", "```", "## Two", "~~~", "# another", "~~~", "### Three"];
+    let lines: Vec<super::report::Line<'_>> =
+        lines.iter().enumerate().map(|(at, text)| super::report::Line { number: at + 1, text }).collect();
+    let text = super::outline::describe("a.md", &lines, true);
+    let expected = "3 headings:\n\n- `One` (line 1)\n- `Two` (line 6)\n- `Three` (line 10)\n";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
 fn imports_are_told_whole() {
     let imports = |path: &str, source: &str| {
         let lines: Vec<super::report::Line<'_>> =

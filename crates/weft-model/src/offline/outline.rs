@@ -180,7 +180,20 @@ pub(super) fn describe(path: &str, lines: &[Line<'_>], all: bool) -> String {
 /// What is defined and imported, by name and line.
 fn find(language: &Language, lines: &[Line<'_>]) -> Vec<(Kind, String, usize)> {
     let mut found = Vec::new();
+    let mut fence: Option<&str> = None;
     for (index, line) in lines.iter().enumerate() {
+        // In a Markdown file's examples `#` is a comment.
+        let text = line.text.trim_start();
+        let fences = if language.name == "Markdown" { &["```", "~~~"][..] } else { &[] };
+        if let Some(found) = fences.iter().find(|mark| text.starts_with(**mark)) {
+            fence = match fence {
+                None => Some(found),
+                Some(open) => Some(open).filter(|open| open != found),
+            };
+        }
+        if fence.is_some() {
+            continue;
+        }
         let Some((kind, name)) = classify(language, line.text) else { continue };
         if kind != Kind::Import {
             found.push((kind, name.to_owned(), line.number));
